@@ -152,6 +152,10 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         from s2sad.steps.tangents import jvp_entry
 
         copies = [] if request.shadowed else work_on_copies(d, a, kept)
+        if request.on_program:
+            from s2sad.linear.forward_entry import forward_entry
+
+            return forward_entry(d, a, request, entry, copies)
         node = jvp_entry(d, a, request, entry, copies, writers())
         return look_before_copies(d, a, node) if copies else node
     p = parts_of(

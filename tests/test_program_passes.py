@@ -35,9 +35,9 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir import rebuilt as R
 from s2sad.ir.from_tree import program_of
+from s2sad.ir.printed import flat
 from s2sad.ir.show import show
 from s2sad.ir.simpler import simplified
-from s2sad.ir.to_tree import flat
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import verify
 from s2sad.primitives import language as L

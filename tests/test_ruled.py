@@ -18,7 +18,7 @@ import pytest
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
-from s2sad.ir.to_tree import flat
+from s2sad.ir.printed import flat
 from s2sad.ir.verify import verify
 from s2sad.linear import rule_programs
 from s2sad.linear.operands import kind_of

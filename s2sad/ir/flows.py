@@ -26,10 +26,14 @@ Vars = frozenset[Var]
 
 @dataclass
 class Flows:
-    """The edges of a program: from each variable, and to each variable."""
+    """The edges of a program: from each variable, and to each variable.
+
+    `written` are the variables whose memory is written somewhere.
+    """
 
     out: dict[Var, set[Var]] = field(default_factory=dict)
     into: dict[Var, set[Var]] = field(default_factory=dict)
+    written: set[Var] = field(default_factory=set)
 
     def add(self, sources: Iterable[P.Operand], targets: Iterable[Var]) -> None:
         """Let derivatives flow from some operands into some variables."""
@@ -62,10 +66,23 @@ def flows(program: P.Program, classes: Mapping[str, str]) -> Flows:
 
 def active(program: P.Program, classes: Mapping[str, str], wrt: Iterable[str]) -> Vars:
     """Return the variables that are active with respect to some parameters."""
-    found, names = flows(program, classes), set(wrt)
+    starts, ends = _ends(program, flows(program, classes), wrt)
+    return starts & ends
+
+
+def active_with(program: P.Program, found: Flows, wrt: Iterable[str]) -> Vars:
+    """Return what is active, and the parameters themselves, whose tangents are given."""
+    varied, useful = _ends(program, found, wrt)
+    return varied & (useful | frozenset(program.block.params))
+
+
+def _ends(program: P.Program, found: Flows, wrt: Iterable[str]) -> tuple[Vars, Vars]:
+    """Return what is varied, and what is useful: what is written into parameters is a result."""
+    names = set(wrt)
     starts = [v for v in program.block.params if v.name in names]
     end = program.block.end
-    return found.varied(starts) & found.useful(end.results if end.how == "next" else ())
+    ends = (*(end.results if end.how == "next" else ()), *(v for v in starts if v in found.written))
+    return found.varied(starts), found.useful(ends)
 
 
 class _Walk:
@@ -140,6 +157,7 @@ class _Walk:
         for word in self.written:
             held = self.held.get(word, [])
             held = [*held, *(v for v in parts if not v.name and self.class_of(v) == word)]
+            self.flows.written.update(held)
             for v in held[1:]:
                 self.flows.add((held[0],), (v,))
                 self.flows.add((v,), (held[0],))

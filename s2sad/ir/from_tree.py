@@ -7,6 +7,7 @@ After: a Program that computes the same, in which every binding is a variable of
 from __future__ import annotations
 
 import dataclasses
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -276,6 +277,7 @@ class _Writer:
         word = type(s.op).__name__
         target = s.target
         marks = tuple((w, getattr(s, w)) for w in MARKS if hasattr(s, w))
+        part = (("part", self.kind(target)), *marks)  # the kind of what is read and written
         if isinstance(target, gast.Name):
             old = self.read(target.id, target)
             value = self.value(s.value)
@@ -294,11 +296,11 @@ class _Writer:
                 given = self.value(s.each), owner, index, value
                 self.act(L.EACH_ITEM[word], given, place, marks)
                 return
-            self.act(L.AUGMENTED_ITEM[word], (owner, index, value), place, marks)
+            self.act(L.AUGMENTED_ITEM[word], (owner, index, value), place, part)
             return
         value = self.value(s.value)
         place = self.place(owner, P.Field(target.attr))
-        self.act(L.augmented_field(target.attr, word), (owner, value), place, marks)
+        self.act(L.augmented_field(target.attr, word), (owner, value), place, part)
 
     def drop(self, target: Node) -> None:
         if isinstance(target, gast.Name):
@@ -596,22 +598,26 @@ class _Writer:
         return out
 
     def dotted(self, node: Node) -> str | None:
-        """Return the path of an attribute of a module or class from outside: `np.linalg.norm`.
+        """Return the path of an attribute of a module or class from outside: `np.linalg`.
 
-        What it gives is known, though nobody may have asked for what stands on the way: `np`.
+        Of a function such as `np.sum` the whole path is known, and none of its owners is asked.
         """
         parts = []
-        if not isinstance(self.kind(node), K.Known):
-            return None
+        whole = node in self.facts.kinds.objects or isinstance(self.kind(node), K.Known)
         while isinstance(node, gast.Attribute):
             parts.append(node.attr)
             node = node.value
-            if not isinstance(self.kind(node), K.Known | K.Unknown):
+            found = self.facts.kinds.of.get(node)
+            if found is not None and not isinstance(found, K.Known):
                 return None
+            whole = whole or found is not None
         if not isinstance(node, gast.Name):
             return None
         outside = node.id not in self.env and not self.is_cell(node.id)
         if not outside or node.id in self.facts.function.locals:
+            return None
+        space = getattr(self.facts.function.source.fn, "__globals__", {})
+        if not whole and not isinstance(space.get(node.id), types.ModuleType):
             return None
         return ".".join([node.id, *reversed(parts)])
 
@@ -621,7 +627,13 @@ class _Writer:
         if isinstance(func, gast.Attribute) and self.dotted(func) is None:
             primitive = L.method(func.attr)
             func = func.value
-        given = [self.value(func), *self.each(node.args)]
+        fn = self.facts.kinds.objects.get(func)
+        path = self.dotted(func) if isinstance(func, gast.Attribute) else None
+        if path is not None and fn is not None:
+            callee: Operand = P.Outer(path, K.Known(fn))
+        else:
+            callee = self.value(func)
+        given = [callee, *self.each(node.args)]
         settings = [
             (k.arg or "", P.Spread(_read(self.value(k.value)), True) if k.arg is None else v)
             for k in node.keywords

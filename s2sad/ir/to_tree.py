@@ -521,4 +521,4 @@ def _marked(s: Node, op: Op | None) -> Node:
 
 
 _MARKS = ("each", "unordered", "copied", "listed")
-_NOTES = (*_MARKS, "code", "given", "names")
+_NOTES = (*_MARKS, "code", "given", "names", "part")

@@ -401,7 +401,7 @@ class Pushes(Operations):
         if elementwise:
             bound = self._bind(node, fn, rule.partials, 1, args, keywords)
         else:
-            order = _arrays_of(rule.pushforward)
+            order = arrays_of(rule.pushforward)
             bound = self._bind_arrays(node, fn, rule.pushforward, len(order), args, keywords)
         places = [a for _, a in bound.arrays]
         found = [a for a in found if a in places or names_read(a) & self.wanted]
@@ -600,7 +600,7 @@ class Pushes(Operations):
         self, site: Site, node: Node, fn: Any, rule: Any, args: list[Node], keywords: list[Any]
     ) -> Pushed:
         push = rule.pushforward
-        arrays = _arrays_of(push)
+        arrays = arrays_of(push)
         tangents = registry.positional_names(push, 1)[len(arrays) :]
         bound = self._bind_arrays(node, fn, push, len(arrays), args, keywords)
         by_name = dict(bound.arrays)
@@ -690,7 +690,7 @@ def _gathers(rule: Any) -> bool:
     return any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
 
 
-def _arrays_of(push: Any) -> tuple[str, ...]:
+def arrays_of(push: Any) -> tuple[str, ...]:
     """Return the arrays of a pushforward: their tangents come after them."""
     order = registry.positional_names(push, 1)
     return order if _gathers(push) else order[: len(order) // 2]  # or both one by one

@@ -41,6 +41,7 @@ BIND_INSIDE = Primitive("bind_inside", "bind inside", "", "writes", 2)
 FORGET = Primitive("forget", "forget", "", "writes", 1)
 DISCARD = Primitive("discard", "discard", "", "none", 1)
 STATEMENT = Primitive("statement", "statement")
+TANGENT = Primitive("tangent", "tangent", "", "none")
 
 
 @functools.cache

@@ -36,6 +36,7 @@ Form = Literal[
     "forget",  # del a
     "discard",  # a value that nobody reads
     "statement",  # a statement that computes nothing: import, global, a class
+    "tangent",  # the tangent of what a function gives: a pass writes it out
 ]
 
 Effect = Literal[

@@ -104,8 +104,8 @@ def jvp_entry(
     d: Derivation, a: Analysed, request: Any, entry: str, copies: Block, writers: Writers
 ) -> Node:
     """Return f_jvp(*args, *tangents), which gives the value and its tangent."""
-    facts = _facts(d, a, request.wrt, True, request.has_aux)
-    _named_to_the_end(d, a, facts, {*request.wrt} - {s.targets[0].id for s in copies})
+    facts = activity_of(d, a, request.wrt, True, request.has_aux)
+    named_to_the_end(d, a, facts, {*request.wrt} - {s.targets[0].id for s in copies})
     fence(a.function, a.kinds, facts, memory_of(d, a), request.constant, forward=True)
     worker = _worker(d, a, facts, request.wrt, writers)
     worker.pushes.assume = d.assume
@@ -132,11 +132,11 @@ def jvp_entry(
     given = _given(d, worker, request.wrt)
     body = _polished(d, a, worker, [*body, gast.Return(tuple_(result))])
     d.told[a] = Story(facts, request.wrt)
-    doc = _doc(d, a, request.wrt)
+    doc = doc_of(d, a, request.wrt)
     return define_with(a.function.node, entry, doc, body, list(given))
 
 
-def _named_to_the_end(d: Derivation, a: Analysed, facts: Activity, shadowed: set[str]) -> None:
+def named_to_the_end(d: Derivation, a: Analysed, facts: Activity, shadowed: set[str]) -> None:
     """Refuse a parameter that is written and has lost its name: its tangent is the caller's.
 
     Where the new value is made of the old one (`A = A * 2.0`), and nothing else writes the memory,
@@ -168,7 +168,7 @@ def _given(d: Derivation, worker: Tangents, active: tuple[str, ...]) -> tuple[st
     return tuple(worker.lists[dot] for dot in dots)
 
 
-def _facts(
+def activity_of(
     d: Derivation, a: Analysed, active: tuple[str, ...], seeded: bool, has_aux: bool = False
 ) -> Activity:
     """Return which variables are active; what is written for the caller is a result, too."""
@@ -381,7 +381,7 @@ def _pair_for(
     """
     extra = tuple(p for p, _ in target.extra)
     a = analyse(d, target.fn, target.params, extra)
-    facts = _facts(d, a, active, seeded)
+    facts = activity_of(d, a, active, seeded)
     plain, found = (pushed_of(d, a, facts, frozenset(active), m) for m in (Met(), met))
     places = [(p.guards, p.masked, p.arrivals) for p in (plain, found)]
     met = Met() if places[0] == places[1] else met
@@ -406,7 +406,7 @@ def _pair_for(
     if seeded:
         last = tuple_([result, _tangent_of_result(worker)])
     code = _polished(d, a, worker, [*code, gast.Return(last)], seeded)
-    doc = _doc(d, a, active)
+    doc = doc_of(d, a, active)
     node = define_with(a.function.node, pair.forward, doc, code, list(pair.passed))
     d.told[a] = Story(facts, active)
     writers.add(d, node, a.function.source.fn, a)
@@ -581,7 +581,8 @@ def _sharing(worker: Tangents) -> dict[str, frozenset[str]]:
 # words
 
 
-def _doc(d: Derivation, a: Analysed, active: tuple[str, ...]) -> str:
+def doc_of(d: Derivation, a: Analysed, active: tuple[str, ...]) -> str:
+    """Return the docstring of a function of values and tangents."""
     what = "tangents" if d.abreast else "tangent"
     given = "tangents" if d.abreast or len(active) > 1 else "tangent"
     where = title_of(d, a.function.source)

@@ -51,7 +51,7 @@ def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
         if not any(isinstance(x, gast.Starred) for x in args):
             by_name = {k.arg: a.kinds.of.get(k.value, K.UNKNOWN) for k in keywords}
             kind = as_called_with(kind, [a.kinds.of.get(x, K.UNKNOWN) for x in args], by_name)
-        if isinstance(kind, K.Known) and _is_library(kind.value):
+        if isinstance(kind, K.Known) and is_library(kind.value):
             return None
     else:
         return None
@@ -81,7 +81,8 @@ def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
     return Target(fn, params, nodes, extra, tuple(leading), brought, lengths, spread)
 
 
-def _is_library(value: Any) -> bool:
+def is_library(value: Any) -> bool:
+    """Say whether a call of something is no call of a user's function that is derived."""
     if value is dataclasses.replace or value is runtime.object_of or isinstance(value, type):
         return True
     return registry.rule_for(value) is not None or unwrap(value) is None

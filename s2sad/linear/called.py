@@ -1,0 +1,85 @@
+"""The tangents of what calls give: of library functions, of structures, of the user's functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import registry, runtime
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.known.samples import stacked
+from s2sad.linear.constructed import constructed
+from s2sad.linear.operands import kind_of
+from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangents_of import computed
+from s2sad.linear.user_calls import call_with_tangents, user_call
+from s2sad.linear.zero_tangents import tangent_of
+from s2sad.modes.structured import CONVERSIONS
+from s2sad.primitives import language as L
+
+
+def called(t: Tangents, op: Op) -> None:
+    """Add a call with the tangent of what it gives."""
+    (out,) = op.outs
+    callee, *args = op.operands
+    ours = user_call(t, op)
+    if ours is not None:
+        call_with_tangents(t, op, ours)
+        return
+    writes = [p.object for p in op.writes if isinstance(p.object, Var) and t.has(p.object)]
+    if writes:
+        raise NotYet("a call that writes memory with a shadow")
+    t.add(op)
+    if not t.table.carries(out):
+        return
+    fn = _function(callee)
+    if fn is None:
+        raise NotYet("a call of a function that is not known")
+    if fn in (*CONVERSIONS, dict) and len(args) == 1 and not op.settings:
+        if isinstance(kind_of(args[0]), K.Iterable_ | K.Unknown):
+            raise NotYet("an iterable made a list")
+        if kind_of(args[0]) == K.FLOAT and t.has(args[0]):
+            t.give(out, t.maybe(args[0]))
+            return
+        t.give(out, t.emit(L.CALL, (callee, tangent_of(t, args[0])), out.kind))
+        return
+    named = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
+    made = isinstance(fn, type) and registry.rule_for(fn) is None
+    if made or fn is runtime.object_of:
+        constructed(t, out, callee, args, named)
+        return
+    rule = registry.rule_for(fn)
+    total = registry.numbers_of(fn).form == "total" and not registry.wants_arrays(fn)
+    if total and len(args) == 1 and isinstance(kind_of(args[0]), K.List) and not named:
+        t.give(out, t.emit(L.CALL, (callee, tangent_of(t, args[0])), out.kind))
+        return
+    if rule is not None and not registry.effects_of(fn).sequences:
+        args = [_as_array(t, fn, o) for o in args]
+        named = [(n, _as_array(t, fn, o)) for n, o in named]
+    computed(t, out, fn, args, named)
+
+
+def _as_array(t: Tangents, fn: object, operand: Operand) -> Operand:
+    """Return an operand as the array that a library function makes of a list or a tuple."""
+    kind = kind_of(operand)
+    listed = K.List | K.Tuple if registry.wants_arrays(fn) else K.List
+    if not isinstance(kind, listed) or not K.differentiable(kind):
+        return operand
+    if not registry.wants_arrays(fn) and not registry.tells_tuples(fn):
+        return operand
+    array = stacked(kind)
+    if array is None:
+        raise NotYet(f"an array that is made of {K.describe(kind)}")
+    made = t.call(t.table.outer(np, "asarray"), (operand,), array)
+    if t.has(operand):
+        t.of[made] = t.call(t.table.outer(np, "asarray"), (t.maybe(operand),), array)
+    return made
+
+
+def _function(callee: Operand) -> object | None:
+    kind = kind_of(callee)
+    if not isinstance(kind, K.Known):
+        return None
+    found: object = kind.value
+    return found

@@ -1,0 +1,230 @@
+"""Forward mode on the program: a function of values and tangents.
+
+f(x, n)       ->   f_jvp(x, n, x_dot)       returns the value and its tangent
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.causes import Story
+from s2sad.facts.fence import fence
+from s2sad.facts.memory import Memory
+from s2sad.ir import program as P
+from s2sad.ir.flows import active_with, flows
+from s2sad.ir.from_tree import program_of
+from s2sad.ir.printed import printed
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.simpler import simplified
+from s2sad.ir.unused import without_unused
+from s2sad.ir.verify import verify
+from s2sad.kinds import Kind
+from s2sad.linear.linearise import Linear, linearise
+from s2sad.linear.push import pushed
+from s2sad.linear.tangent_table import NOTHING, NotYet, Table, Tangents
+from s2sad.linear.user_calls import name_of
+from s2sad.linear.zero_tangents import nothing
+from s2sad.modes.shadows import define_with
+from s2sad.nodes import Block, Node
+from s2sad.primitives import language as L
+from s2sad.requests import Request
+from s2sad.stages import Activity, Met
+from s2sad.steps.derivation import Analysed, Derivation, analyse, analysis_key, memory_of
+from s2sad.steps.joining import add
+from s2sad.steps.strong import pushed_of
+from s2sad.steps.tangents import activity_of, doc_of, named_to_the_end
+
+
+@dataclass(frozen=True)
+class Forward:
+    """A function of values and tangents: its name, and those of the tangents it takes.
+
+    It is `bare` where they can be given by position. One that is `seeded` gives a pair.
+    """
+
+    name: str
+    dots: tuple[str, ...]
+    bare: bool
+    seeded: bool
+
+
+def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copies: Block) -> Node:
+    """Return f_jvp(*args, *tangents), which gives the value and its tangent."""
+    if request.has_aux or d.abreast:
+        raise NotYet("several directions, or a result beside the one that is differentiated")
+    facts = activity_of(d, a, request.wrt, True, False)
+    named_to_the_end(d, a, facts, {*request.wrt} - {s.targets[0].id for s in copies})
+    fence(a.function, a.kinds, facts, memory_of(d, a), request.constant, forward=True)
+    d.told[a] = Story(facts, request.wrt)
+    program, table = _table(d, a, request.wrt, facts, True)
+    linear = linearise(program, table, request.wrt)
+    made = _with_one_result(pushed(linear.program, table), table, a.kinds.result)
+    made = _on_copies(made, copies, linear, table)
+    dots = list(map(table.dot, request.wrt))
+    return define_with(
+        a.function.node, entry, doc_of(d, a, request.wrt), _text(a, linear, made), dots
+    )
+
+
+def forward_function(
+    d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...], wrt: tuple[str, ...]
+) -> Forward:
+    """Return the function of values and tangents of a function that is called."""
+    key: Any = ("jvp on the program", analysis_key(fn, params, extra), wrt)
+    known = d.forwards.get(key)
+    if isinstance(known, Forward):
+        return known
+    a = analyse(d, fn, params, extra)
+    facts = activity_of(d, a, wrt, True)
+    args = a.function.node.args
+    bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
+    seeded = K.differentiable(a.kinds.result)
+    program, table = _table(d, a, wrt, facts, False)
+    names = tuple(map(table.dot, wrt))
+    found = Forward(d.names.fresh(f"{name_of(fn)}_jvp"), names, bare, seeded)
+    d.forwards[key] = found
+    fence(a.function, a.kinds, facts, memory_of(d, a), frozenset(), forward=True)
+    d.told[a] = Story(facts, wrt)
+    linear = linearise(program, table, wrt)
+    made = pushed(linear.program, table)
+    if seeded:
+        made = _with_one_result(made, table, a.kinds.result)
+    elif made.block.end.how == "next":
+        end = P.End("next", made.block.end.results[:1])
+        made = dataclasses.replace(made, block=dataclasses.replace(made.block, end=end))
+    body = _text(a, linear, made)
+    node = define_with(a.function.node, found.name, doc_of(d, a, wrt), body, list(names))
+    add(d, node, a.function.source.fn, a)
+    return found
+
+
+def _table(
+    d: Derivation, a: Analysed, wrt: tuple[str, ...], facts: Activity, outermost: bool
+) -> tuple[P.Program, Table]:
+    """Return the program of a function, and what is known of its tangents."""
+    memory = memory_of(d, a)
+    program = program_of(a.function, a.kinds, memory.changes)
+    edges = flows(program, _classes(memory, a.function.locals))
+    table = Table(
+        d,
+        a,
+        program.block.params,
+        active_with(program, edges, wrt),
+        frozenset(edges.written),
+        pushed_of(d, a, facts, frozenset(wrt), Met()),
+        memory.aliases,
+        _taken(d, a),
+        outermost,
+        {v.name: v for v in _read(program) if v.cell},
+    )
+    for w in wrt:
+        table.dot(w)
+    return program, table
+
+
+def _made_up(a: Analysed, linear: Linear, made: P.Program) -> frozenset[str]:
+    """Return the names that no user wrote, and no tangent of a user's name has."""
+    users = a.function.locals - a.function.temps
+    kept = users | {dot.name for v, dot in linear.of.items() if v.name in users}
+    kept |= {v.name for v in made.block.params}
+    found = {v.name for op in P.every(made.block) for v in (*op.outs, *P.bound(op))}
+    return frozenset(found - kept)
+
+
+def _read(program: P.Program) -> Iterator[Var]:
+    for operation in P.every(program.block):
+        yield from filter(None, map(P.variable, P.operands(operation)))
+
+
+def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
+    """Return a representative of each name that may share memory with another."""
+    found = {n: memory.find(n) for n in names}
+    for n in sorted(names):
+        for other in sorted(memory.aliases.ever(n) & names):
+            one, same = found[n], found[other]
+            if one != same:
+                found = {m: min(one, same) if c in (one, same) else c for m, c in found.items()}
+    return found
+
+
+def _text(a: Analysed, linear: Linear, made: P.Program) -> Block:
+    """Return the statements in which a derived program prints."""
+    fixed = frozenset(linear.values)
+    made = verify(simplified(without_unused(verify(made)), fixed))
+    made = verify(without_unused(made))
+    node = printed(made, _made_up(a, linear, made))
+    body: Block = node.body
+    return body
+
+
+def _taken(d: Derivation, a: Analysed) -> set[str]:
+    code = a.scope.fn.__code__
+    outside = {*d.refs.modules, *d.refs.functions, *code.co_names, *code.co_freevars}
+    return {*a.function.locals, *outside}
+
+
+def _with_one_result(program: P.Program, table: Table, kind: K.Kind) -> P.Program:
+    """Return a program that gives its result and the tangent of that as a pair."""
+    block = program.block
+    if block.end.how != "next":
+        return program
+    value, dot = block.end.results
+    t = Tangents(table)
+    if dot == NOTHING and K.differentiable(kind):
+        dot = nothing(t, value, kind)
+    if isinstance(kind, K.Array) and not kind.rank:
+        dot = t.call(table.outer(np, "asarray"), (dot,), kind)
+    pair = t.emit(L.TUPLE, (value, dot), K.UNKNOWN)
+    made = P.Block(block.params, (*block.ops, *t.ops), P.End("next", (pair,)))
+    return dataclasses.replace(program, block=made)
+
+
+def _on_copies(program: P.Program, copies: Block, linear: Linear, table: Table) -> P.Program:
+    """Return a program that works on copies of what it writes; the caller's arguments stay."""
+    block = program.block
+    t = Tangents(table)
+    params = list(block.params)
+    for s in copies:
+        (p,) = [v for v in block.params if v.name == s.targets[0].id]
+        given = params[params.index(p)] = Var(p.name, p.kind)
+        t.add(_copy(t, s.value, given, p))
+        dot = linear.of.get(p)
+        if dot not in params:
+            continue
+        assert dot is not None
+        given = params[params.index(dot)] = Var(dot.name, dot.kind)
+        if table.refs.functions.get(getattr(s.value.func, "id", "")) is runtime.apart:
+            callee, operands = table.helper(runtime.laid_like), (given, p)
+            t.add(Op((dot,), L.CALL, (callee, *operands)))
+        elif isinstance(dot.kind, K.Array):
+            t.add(Op((dot,), L.method("copy"), (given,), (), (P.Place(given),)))
+        else:
+            t.add(Op((dot,), L.CALL, (table.helper(runtime.private), given)))
+    made = P.Block(tuple(params), (*t.ops, *block.ops), block.end)
+    return dataclasses.replace(program, block=made)
+
+
+def _copy(t: Tangents, made: Node, given: Var, out: Var) -> Op:
+    """Return the copy of an argument that an expression writes."""
+    if isinstance(made.func, gast.Attribute):
+        order: tuple[tuple[str, Operand], ...] = (("order", P.Const("K")),)
+        return Op((out,), L.method("copy"), (given,), order, (P.Place(given),))
+    fn = t.table.refs.functions[made.func.id]
+    places = [_literal(t, n) for n in made.args[1:]]
+    return Op((out,), L.CALL, (t.table.helper(fn), given, *places))
+
+
+def _literal(t: Tangents, node: Node) -> Operand:
+    if isinstance(node, gast.Tuple):
+        return t.emit(L.TUPLE, [_literal(t, n) for n in node.elts], K.UNKNOWN)
+    if not isinstance(node, gast.Constant):
+        raise NotYet("a part of an argument that has no plain name")
+    return P.Const(node.value)

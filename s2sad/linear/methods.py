@@ -1,0 +1,102 @@
+"""The tangents of what methods give, and what methods do to shadows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.linear.operands import kind_of
+from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangents_of import computed
+from s2sad.linear.user_calls import call_with_tangents, user_call
+from s2sad.linear.zero_tangents import tangent_of
+from s2sad.primitives import language as L
+
+
+def method(t: Tangents, op: Op) -> None:
+    """Add a call of a method with what it gives and does to tangents."""
+    kind, word = kind_of(op.operands[0]), op.primitive.word
+    if K.is_numeric(kind):
+        _of_array(t, op)
+    elif isinstance(kind, K.List):
+        _of_list(t, op)
+    elif isinstance(kind, K.AnyDict):
+        _of_dict(t, op)
+    else:
+        ours = user_call(t, op)
+        if ours is None:
+            raise NotYet(f"the method {word} of {K.describe(kind)}")
+        call_with_tangents(t, op, ours)
+
+
+def _of_array(t: Tangents, op: Op) -> None:
+    owner, *args = op.operands
+    word, (out,) = op.primitive.word, op.outs
+    if any(p.object is owner for p in op.writes) and t.has(owner):
+        raise NotYet(f"the method {word}, which writes its array")
+    t.add(op)
+    if not t.table.carries(out):
+        return
+    fn = registry.method_function(word)
+    if (word == "copy" or fn is np.conjugate) and t.has(owner):
+        _again(t, op)  # a real array is its own conjugate, and so is its tangent
+        return
+    if fn is None:
+        if registry.is_zero_method(word):
+            return
+        raise NotYet(f"the method {word} of an array")
+    named = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
+    computed(t, out, fn, (owner, *args), named)
+
+
+def _again(t: Tangents, op: Op, *args: Operand) -> None:
+    """Call the method of the shadow, too; what it gives is the tangent of what it gave."""
+    owner = op.operands[0]
+    shadow = t.maybe(owner)
+    assert isinstance(shadow, Var)
+    (out,) = op.outs
+    dot = t.bind(out) if t.table.carries(out) else Var("", K.UNKNOWN)
+    writes = tuple(Place(shadow, p.path) for p in op.writes if p.object is owner)
+    reads = (Place(shadow, (P.Anywhere(),)),)
+    t.add(Op((dot,), op.primitive, (shadow, *args), op.settings, reads, writes, op.origin))
+    if not t.table.carries(out):
+        t.add(Op((), L.DISCARD, (dot,), (), (), (), op.origin))
+
+
+def _of_list(t: Tangents, op: Op) -> None:
+    owner, *args = op.operands
+    word = op.primitive.word
+    effects = registry.effects_of(getattr(list, word, None))
+    t.add(op)
+    if not t.has(owner):
+        return
+    if op.settings:
+        raise NotYet(f"the method {word} of a list, with settings")
+    if effects.writes == "puts" and args:
+        if isinstance(kind_of(args[-1]), K.Iterable_ | K.Unknown):
+            raise NotYet("a list that is extended by an iterable")
+        _again(t, op, *args[:-1], tangent_of(t, args[-1]))
+    elif effects.writes in ("takes", "orders") and word != "sort":
+        _again(t, op, *args)
+    elif word == "copy":
+        _again(t, op)
+    elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
+        raise NotYet(f"the method {word} of a list")
+
+
+def _of_dict(t: Tangents, op: Op) -> None:
+    owner, *args = op.operands
+    word = op.primitive.word
+    t.add(op)
+    if not t.has(owner):
+        return
+    if word == "get":
+        if t.table.carries(op.outs[0]):
+            _again(t, op, args[0], *(tangent_of(t, a) for a in args[1:]))
+    elif word in ("values", "copy") or (word == "pop" and len(args) == 1):
+        _again(t, op, *args)
+    elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
+        raise NotYet(f"the method {word} of a dict")

@@ -1,0 +1,328 @@
+"""The tangent of one operation: what handles structures and memory is said again of tangents.
+
+t = (x, 2.0, "a")        t_dot = (x_dot, 0.0, None)
+v = u[i]                 v_dot = u_dot[i]
+u[i] = v                 u_dot[i] = v_dot
+u[i] *= v                u_dot[i] = tangent of multiply(..., u[i], v; u_dot[i], v_dot)
+xs.append(v)             xs_dot.append(v_dot)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.facts.order import order_matters
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.linear.called import called
+from s2sad.linear.methods import method
+from s2sad.linear.operands import kind_of
+from s2sad.linear.tangent_table import NotYet, Tangents, cell_of
+from s2sad.linear.tangents_of import OPERATORS, computed, put
+from s2sad.linear.zero_tangents import give_zeros, tangent_of
+from s2sad.primitives import language as L
+from s2sad.stages import STANDS_FOR
+
+_SEQUENCES = K.List | K.Tuple
+
+
+def operation(t: Tangents, op: Op) -> None:
+    """Add an operation with what it does to tangents."""
+    t.origin = op.origin
+    touched = [*P.operands(op), *(p.object for p in op.writes)]
+    moving = any(map(t.has, touched)) or any(map(t.table.carries, op.outs))
+    handler = _FORMS.get(op.primitive.form)
+    if not moving or handler is None:
+        t.add(op)
+        return
+    marked = any(word in STANDS_FOR for word, _ in op.settings)
+    here = t.table.analysed
+    if marked and order_matters(op.origin, here.function, here.kinds, t.table.aliases) is not None:
+        raise NotYet("a write that looks at how memory is shared")
+    stopped = t.table.analysed.function.stopped
+    if any(v.name in stopped for v in op.outs if v.name):
+        t.add(op)
+    else:
+        handler(t, op)
+    for v in op.outs:
+        if t.table.carries(v) and v not in t.of:
+            give_zeros(t, v)
+
+
+def _out(t: Tangents, op: Op) -> Var | None:
+    """Return the result of an operation, if it has a tangent."""
+    (out,) = op.outs
+    return out if t.table.carries(out) else None
+
+
+def _infix(t: Tangents, op: Op) -> None:
+    t.add(op)
+    out = _out(t, op)
+    if out is None:
+        return
+    if isinstance(out.kind, _SEQUENCES):
+        sides = [tangent_of(t, o) if isinstance(kind_of(o), _SEQUENCES) else o for o in op.operands]
+        t.give(out, t.emit(op.primitive, sides, out.kind))
+        return
+    computed(t, out, OPERATORS[op.primitive.word], op.operands)
+
+
+def _prefix(t: Tangents, op: Op) -> None:
+    t.add(op)
+    out = _out(t, op)
+    if out is not None and t.has(op.operands[0]):
+        t.give(out, t.emit(op.primitive, (t.maybe(op.operands[0]),), out.kind))
+
+
+def _same(t: Tangents, op: Op) -> None:
+    t.add(op)
+    out = _out(t, op)
+    if out is not None:
+        t.give(out, tangent_of(t, op.operands[0]))
+
+
+def _display(t: Tangents, op: Op) -> None:
+    t.add(op)
+    out = _out(t, op)
+    if out is not None:
+        t.give(out, t.emit(op.primitive, [_part(t, o) for o in op.operands], out.kind))
+
+
+def _part(t: Tangents, operand: Operand) -> Operand:
+    if isinstance(operand, P.Spread):
+        value = tangent_of(t, operand.value)
+        assert not isinstance(value, P.Unbound | P.Spread)
+        return P.Spread(value, operand.named)
+    return tangent_of(t, operand)
+
+
+def _dict(t: Tangents, op: Op) -> None:
+    t.add(op)
+    out = _out(t, op)
+    if out is None:
+        return
+    parts: list[Operand] = []
+    is_key = True
+    for o in op.operands:
+        if isinstance(o, P.Spread):
+            parts.append(_part(t, o))
+            continue
+        parts.append(o if is_key else tangent_of(t, o))
+        is_key = not is_key
+    t.give(out, t.emit(op.primitive, parts, out.kind))
+
+
+def _item(t: Tangents, op: Op) -> None:
+    t.add(op)
+    out, owner = _out(t, op), op.operands[0]
+    if out is None or not t.has(owner):
+        return
+    if isinstance(kind_of(owner), K.Opaque | K.Unknown):
+        raise NotYet("an item of an object of a library")
+    t.give(out, t.emit(op.primitive, (t.maybe(owner), t.index(op.operands[1])), out.kind))
+
+
+def _field(t: Tangents, op: Op) -> None:
+    t.add(op)
+    out, (owner,), word = _out(t, op), op.operands, op.primitive.word
+    if out is None or not t.has(owner):
+        return
+    kind = kind_of(owner)
+    if isinstance(kind, K.Tuple) and kind.cls is not None:
+        index = K.names_of(kind).index(word)
+        t.give(out, t.emit(L.ITEM, (t.maybe(owner), P.Const(index)), out.kind))
+    elif isinstance(kind, K.Obj):
+        t.give(out, t.emit(op.primitive, (t.maybe(owner),), out.kind))
+    elif K.is_numeric(kind) and registry.property_function(word) is not None:
+        computed(t, out, registry.property_function(word), (owner,))
+    else:
+        raise NotYet(f"the attribute {word} of {K.describe(kind)}")
+
+
+def _put(t: Tangents, op: Op) -> None:
+    owner, *steps, value = op.operands
+    if not t.has(owner):
+        t.add(op)
+        return
+    shadow = t.maybe(owner)
+    assert isinstance(shadow, Var)
+    plain = isinstance(kind_of(owner), K.Array)
+    stored = P.Const(0.0) if plain and not t.has(value) else tangent_of(t, value)
+    t.add(op)
+    t.act(op, (shadow, *(t.index(i) for i in steps), stored), shadow)
+
+
+def _drop(t: Tangents, op: Op) -> None:
+    owner, *steps = op.operands
+    t.add(op)
+    shadow = t.maybe(owner)
+    if isinstance(shadow, Var):
+        t.act(op, (shadow, *(t.index(i) for i in steps)), shadow)
+
+
+def _augmented_part(t: Tangents, op: Op) -> None:
+    """`u[i] += v` adds the tangent; any other operation asks for the old value before."""
+    owner, *steps, value = op.operands
+    shadow = t.maybe(owner)
+    word = op.primitive.word.split()[-1]
+    if not isinstance(shadow, Var):
+        t.add(op)
+        return
+    if word in ("Add", "Sub") and t.has(value):
+        t.add(op)
+        t.act(op, (shadow, *(t.index(i) for i in steps), t.maybe(value)), shadow)
+        return
+    if word in ("Add", "Sub") and K.is_numeric(kind_of(value)):
+        t.add(op)
+        return
+    kind = dict(op.settings)["part"]
+    if not steps or not isinstance(kind, K.Num | K.Array):
+        raise NotYet("an operation in place on a part of a structure")
+    old = t.emit(L.ITEM, (owner, t.index(steps[0])), kind)
+    t.of[old] = t.emit(L.ITEM, (shadow, t.index(steps[0])), kind)
+    new = t.emit(L.INFIX[word], (old, value), kind)
+    made = computed(t, new, OPERATORS[word], (old, value))
+    places = (Place(shadow, (P.Item(steps[0]),)),)
+    t.add(Op((), L.PUT_ITEM, (shadow, t.index(steps[0]), made), (), (), places, op.origin))
+    t.add(op)
+
+
+def _augmented(t: Tangents, op: Op) -> None:
+    """`x += v` binds a number anew; of an array, the memory is written."""
+    old, value = op.operands
+    (out,) = op.outs
+    word = op.primitive.word
+    shadow = t.maybe(old)
+    if not isinstance(out.kind, K.Array | K.List):
+        t.add(op)
+        if t.table.carries(out):
+            if isinstance(out.kind, _SEQUENCES):
+                sides = [tangent_of(t, o) for o in op.operands]
+                t.give(out, t.emit(L.INFIX[word], sides, out.kind))
+            else:
+                computed(t, out, OPERATORS[word], (old, value))
+        return
+    if not isinstance(shadow, Var):
+        if t.table.carries(out):
+            raise NotYet("memory that gets a shadow where it is written")
+        t.add(op)
+        return
+    if isinstance(out.kind, K.List) or (word in ("Add", "Sub") and t.has(value)):
+        added = tangent_of(t, value) if word == "Add" or word == "Sub" else value
+        t.add(op)
+        dot = t.bind(out)
+        writes = (Place(shadow),)
+        t.add(Op((dot,), op.primitive, (shadow, added), op.settings, (), writes, op.origin))
+        return
+    if word not in ("Add", "Sub"):
+        new = t.emit(L.INFIX[word], (old, value), out.kind)
+        made = computed(t, new, OPERATORS[word], (old, value))
+        put(t, shadow, made)
+    t.add(op)
+    t.of[out] = shadow
+
+
+def _each(t: Tangents, op: Op) -> None:
+    """The same for each index, one after the other: a call says that, of tangents, too."""
+    fn, owner, index, value = op.operands
+    shadow = t.maybe(owner)
+    _call_each(t, op, (fn, owner, index, value))
+    if not isinstance(shadow, Var):
+        return
+    if op.primitive.word not in ("Add", "Sub"):
+        raise NotYet("an operation at each index that is no sum")
+    if t.has(value):
+        _call_each(t, op, (fn, shadow, index, t.maybe(value)))
+
+
+def _call_each(t: Tangents, op: Op, given: tuple[Operand, ...]) -> None:
+    fn, owner, index, value = given
+    out = Var("", K.NONE)
+    places = (Place(owner, (P.Item(index),)),) if isinstance(owner, Var) else ()
+    operands = (fn, owner, t.index(index, as_argument=True), value)
+    t.add(Op((out,), L.CALL, operands, (), (), places, op.origin))
+    t.add(Op((), L.DISCARD, (out,), (), (), (), op.origin))
+
+
+def _unpack(t: Tangents, op: Op) -> None:
+    t.add(op)
+    (value,) = op.operands
+    if not t.has(value):
+        return
+    if not isinstance(kind_of(value), K.Tuple | K.List | K.Array):
+        raise NotYet(f"parts of {K.describe(kind_of(value))}")
+    shadow = t.maybe(value)
+    if all(map(t.table.carries, op.outs)):
+        dots = tuple(map(t.bind, op.outs))
+        assert isinstance(shadow, Var)
+        t.add(dataclasses.replace(op, outs=dots, operands=(shadow,), reads=(Place(shadow),)))
+        return
+    for i, v in enumerate(op.outs):
+        if t.table.carries(v):
+            t.give(v, t.emit(L.ITEM, (shadow, P.Const(i)), v.kind))
+
+
+def _look(t: Tangents, op: Op) -> None:
+    """A variable that an inner function, or a try, binds has a tangent of that sort."""
+    t.add(op)
+    (cell,), out = op.operands, _out(t, op)
+    if out is not None and isinstance(cell, Var) and t.table.carries(cell):
+        dot = cell_of(t, cell)
+        t.add(Op((t.bind(out),), op.primitive, (dot,), (), (Place(dot),), (), op.origin))
+
+
+def _bind(t: Tangents, op: Op) -> None:
+    cell, value = op.operands
+    t.add(op)
+    if not isinstance(cell, Var) or not t.table.carries(cell):
+        return
+    if op.primitive is L.BIND_INSIDE:
+        raise NotYet("a variable that an expression binds")
+    dot = cell_of(t, cell)
+    t.add(Op((), op.primitive, (dot, tangent_of(t, value)), (), (), (Place(dot),), op.origin))
+
+
+def _forget(t: Tangents, op: Op) -> None:
+    (cell,) = op.operands
+    t.add(op)
+    if isinstance(cell, Var) and t.table.carries(cell):
+        dot = cell_of(t, cell)
+        t.add(Op((), op.primitive, (dot,), (), (), (Place(dot),), op.origin))
+
+
+def _plain(t: Tangents, op: Op) -> None:
+    t.add(op)
+
+
+_FORMS: dict[str, Callable[[Tangents, Op], None]] = {
+    "infix": _infix,
+    "prefix": _prefix,
+    "compare": _plain,
+    "augmented": _augmented,
+    "augmented item": _augmented_part,
+    "augmented field": _augmented_part,
+    "each item": _each,
+    "same": _same,
+    "item": _item,
+    "field": _field,
+    "put item": _put,
+    "put field": _put,
+    "drop item": _drop,
+    "drop field": _drop,
+    "call": called,
+    "method": method,
+    "tuple": _display,
+    "list": _display,
+    "dict": _dict,
+    "unpack": _unpack,
+    "look": _look,
+    "bind": _bind,
+    "bind inside": _bind,
+    "forget": _forget,
+    "text": _plain,
+    "closure": _plain,
+    "discard": _plain,
+}

@@ -1,0 +1,303 @@
+"""Forward mode: the tangent of a function is written out, by partial derivatives or a pushforward.
+
+    y_dot = tangent of multiply(y, x, x; x_dot, x_dot)      y_dot = x_dot * x + x_dot * x
+    s_dot = tangent of np.sum(s, u; u_dot)                  s_dot = np.sum(u_dot)
+
+Before: a program with tangent operations. After: one without.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import gast
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import registry, runtime
+from s2sad.facts.results import binary_kind
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.rebuilt import with_blocks
+from s2sad.kinds import Kind
+from s2sad.linear.operand_binding import Bound, bound_to, moving
+from s2sad.linear.operands import Given, kind_of
+from s2sad.linear.regular_points import chosen, regular, zero_test
+from s2sad.linear.ruled import spliced
+from s2sad.linear.tangent_table import NOTHING, NotYet, Table, Tangents
+from s2sad.linear.tangents_of import Computed, told_by
+from s2sad.linear.zero_tangents import nothing
+from s2sad.modes.inline import RuleRefusal
+from s2sad.modes.pushes import arrays_of
+from s2sad.modes.shapes import dtype_of
+from s2sad.modes.tried import wants_zeros
+from s2sad.primitives import language as L
+from s2sad.rulebook.facts import EXACT
+from s2sad.rulebook.rule import Rule
+
+
+def pushed(program: P.Program, table: Table) -> P.Program:
+    """Return a program whose tangent operations are written out."""
+    return dataclasses.replace(program, block=_block(program.block, table))
+
+
+def _block(block: P.Block, table: Table) -> P.Block:
+    ops: list[P.Operation] = []
+    for operation in block.ops:
+        if not isinstance(operation, Op):
+            ops.append(with_blocks(operation, lambda inner: _block(inner, table)))
+        elif operation.primitive is L.TANGENT:
+            _place(ops, operation, _written(operation, table))
+        else:
+            ops.append(operation)
+    return P.Block(block.params, tuple(ops), block.end)
+
+
+def _place(ops: list[P.Operation], tangent: Op, made: list[P.Operation]) -> None:
+    """Put a tangent before the value, where the value takes the name of what it is made of."""
+    told = told_by(tangent)
+    names = {v.name for v in map(P.variable, told.given) if v is not None}
+    reads = {v for op in made for v in _deep(op)}
+    last = ops[-1] if ops else None
+    if told.out.name in names - {""} and told.out not in reads and last is not None:
+        if told.out in last.outs:
+            ops[-1:] = [*made, last]
+            return
+    ops += made
+
+
+def _deep(operation: P.Operation) -> list[Operand]:
+    found = list(P.operands(operation))
+    for block in () if isinstance(operation, Op) else P.blocks(operation):
+        found += block.end.results
+        found += [o for inner in P.every(block) for o in P.operands(inner)]
+    return found
+
+
+def _written(op: Op, table: Table) -> list[P.Operation]:
+    """Return the operations that compute a tangent."""
+    told, (dot,) = told_by(op), op.outs
+    t = Tangents(table, origin=op.origin)
+    rule = registry.rule_for(told.fn)
+    assert rule is not None
+    try:
+        value = _by_rule(t, told, rule)
+    except RuleRefusal as why:
+        raise NotYet(f"a call that a rule refuses: {why}") from None
+    if value is None:
+        value = nothing(t, told.out, told.out.kind)
+    if told.own:
+        value = _own(t, told, value, rule)
+    t.add(Op((dot,), L.SAME, (value,), (), (), (), op.origin))
+    return t.ops
+
+
+def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
+    """Return a tangent that shares memory where the value does, and nowhere else.
+
+    Whether the value is a view of what it is made of is asked where it runs.
+    """
+    kind = told.out.kind
+    if told.base is not None:
+        base, shadow = told.pairs[told.base]
+        if shadow == NOTHING or not isinstance(kind, K.Array):
+            raise NotYet("a view of what has no shadow")
+        same = t.table.helper(runtime.same_view)
+        return t.call(same, (shadow, value, base, told.out), kind)
+    if not isinstance(kind, K.Array):
+        raise NotYet(f"memory of its own for {K.describe(kind)}")
+    return value if _is_new(t, value) else t.emit(L.method("copy"), (value,), kind)
+
+
+def _is_new(t: Tangents, value: Operand) -> bool:
+    """Say whether the last operation makes memory that nothing else knows."""
+    last = t.ops[-1] if t.ops else None
+    return (
+        isinstance(last, Op) and value in last.outs and last.primitive.form in ("infix", "prefix")
+    )
+
+
+def _by_rule(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
+    if rule.partials is not None and (rule.pushforward is None or not told.words):
+        return _by_partials(t, told, rule)
+    if rule.pushforward is None:
+        raise NotYet("a rule without a pushforward")
+    return _by_pushforward(t, told, rule)
+
+
+def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
+    partials = rule.partials
+    assert partials is not None
+    bound = bound_to(told, partials, 1)
+    first, *_ = registry.positional_names(partials, 0)
+    given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}, **bound.settings}
+    given |= _as_floats(t, told, bound)
+    partial = _partials(t, told, rule, bound, given)
+    masked = t.table.strong.masked.get(t.origin, frozenset())
+    terms: list[Operand] = []
+    covered: list[Kind] = []
+    for parameter, (operand, dot) in bound.arrays.items():
+        found = partial.get(parameter)
+        if found is None or dot == NOTHING or found == NOTHING:
+            continue
+        word = operand.name if isinstance(operand, Var) else ""
+        if word in masked and not isinstance(found, P.Const):
+            dot = chosen(t, zero_test(t, [found]), P.Const(0.0), dot, told.out.kind)
+        term = _product(t, dot, found)
+        if K.is_complex(kind_of(operand)) and not K.is_complex(told.out.kind):
+            term = t.call(t.table.outer(np, "real"), (term,), told.out.kind)
+        terms.append(term)
+        covered += [kind_of(operand), *_factors(found)]
+    if not terms:
+        return None
+    total = terms[0]
+    for term in terms[1:]:
+        total = _arithmetic(t, "Add", total, term)
+    return _like_result(t, total, covered, told)
+
+
+def _partials(
+    t: Tangents, told: Computed, rule: Rule, bound: Bound, given: Given
+) -> dict[str, Operand | None]:
+    """Return the partial derivatives by name; at a singular point those of a regular one.
+
+    That is where all tangents are zero. The partials by operands whose tangents do not matter for
+    that are read where the operands are.
+    """
+    partials = rule.partials
+    assert partials is not None
+    order = registry.positional_names(partials, 1)
+    guard = t.table.strong.guards.get(t.origin)
+    moves = [n for n in order if n in bound.arrays and bound.arrays[n][1] != NOTHING]
+    steep = moves
+    if guard is not None and guard.steep and not guard.wild and not guard.out:
+        steep = [n for n in moves if n in rule.steep] or moves
+    safe = {**given, **regular(t, told, guard, bound, steep)}
+    made = spliced(t.table.refs, partials, safe, t.origin, len(order))
+    t.ops += made.ops
+    found = dict(zip(order, made.results, strict=True))
+    others = [n for n in moves if n not in steep]
+    if others:
+        plain = spliced(t.table.refs, partials, given, t.origin, len(order))
+        t.ops += plain.ops
+        found |= {n: p for n, p in zip(order, plain.results, strict=True) if n in others}
+    return found
+
+
+def _factors(partial: Operand) -> list[Kind]:
+    return [] if isinstance(partial, P.Const) else [kind_of(partial)]
+
+
+def _product(t: Tangents, dot: Operand, partial: Operand) -> Operand:
+    """Return a tangent times a partial derivative, without factors of one."""
+    if isinstance(partial, P.Const) and partial.value in (1.0, -1.0):
+        if partial.value == 1.0:
+            return dot
+        return t.emit(L.PREFIX["USub"], (dot,), kind_of(dot))
+    return _arithmetic(t, "Mult", dot, partial)
+
+
+def _arithmetic(t: Tangents, word: str, left: Operand, right: Operand) -> Var:
+    kind = binary_kind(getattr(gast, word), kind_of(left), kind_of(right))
+    return t.emit(L.INFIX[word], (left, right), kind)
+
+
+def _like_result(t: Tangents, total: Operand, covered: Sequence[Kind], told: Computed) -> Operand:
+    """Give a tangent the shape and dtype of its primal, where it may have others."""
+    kind = told.out.kind
+    if isinstance(kind, K.Num):
+        return total
+    if not isinstance(kind, K.Array):
+        shapes = _shapes(kind)
+        mine = [_shapes(c) for c in covered]
+        if shapes in mine and all(m == mine[0] for m in mine):
+            return total
+        zeros = t.call(t.table.outer(np, "zeros_like"), (told.out,), kind)
+        return t.emit(L.INFIX["Add"], (total, zeros), kind)
+    wide = max((k.rank for k in covered if isinstance(k, K.Array)), default=-1) == kind.rank
+    if not wide or not all(_covers(t, i, covered, kind) for i in range(kind.rank)):
+        zeros = t.call(t.table.outer(np, "zeros_like"), (told.out,), kind)
+        return _arithmetic(t, "Add", total, zeros)
+    found = {dtype_of(k) for k in covered} - {None, "any"}
+    if kind.rank and found and kind.dtype not in found:
+        dtype = t.table.outer(np, kind.dtype)
+        return t.emit(L.method("astype"), (total, dtype), kind)
+    return total
+
+
+def _shapes(kind: Kind) -> set[tuple[K.Dim, ...]]:
+    return {k.dims if isinstance(k, K.Array) else () for k in K.options(kind)}
+
+
+def _covers(t: Tangents, axis: int, covered: Sequence[Kind], kind: K.Array) -> bool:
+    """Say whether some factor surely has the length of the result along an axis."""
+    full = kind.dims[axis]
+    if full == K.ONE:
+        return True
+    for k in covered:
+        at = axis - (kind.rank - k.rank) if isinstance(k, K.Array) else -1
+        if at < 0 or not isinstance(k, K.Array):
+            continue
+        if K.same_length(k.dims[at], full) or k.dims[at].many or t.table.assumes(k.dims[at]):
+            return True
+    return False
+
+
+_NARROW_INTEGERS = ("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32")
+
+
+def _as_floats(t: Tangents, told: Computed, bound: Bound) -> dict[str, Operand]:
+    """Stop at narrow integers: a rule would compute in their own dtype."""
+    if registry.numbers_of(told.fn).form not in EXACT:
+        for operand, _ in bound.arrays.values():
+            kind = kind_of(operand)
+            if getattr(kind, "dtype", None) in _NARROW_INTEGERS or kind == K.BOOL:
+                raise NotYet("narrow integers in a rule")
+    return {}
+
+
+def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
+    push = rule.pushforward
+    assert push is not None
+    names = arrays_of(push)
+    tangents = registry.positional_names(push, 1)[len(names) :]
+    bound = bound_to(told, push, 1, len(names))
+    first = next(iter(registry.positional_names(push, 0)), "out")
+    given: dict[str, Operand | tuple[Operand, ...]] = {first: told.out}
+    given |= {n: o for n, (o, _) in bound.arrays.items()} | bound.settings
+    constant = registry.constant_parameters(told.fn)
+    for n, tangent in zip(names, tangents, strict=False):
+        operand, dot = bound.arrays.get(n, (NOTHING, NOTHING))
+        if n in constant:
+            dot = NOTHING
+        if dot == NOTHING and wants_zeros(push):
+            dot = nothing(t, operand, kind_of(operand))
+        given[tangent] = dot
+    if bound.gathered is not None:
+        word, pairs = bound.gathered
+        dots = [bound.arrays[n][1] for n in names if n in bound.arrays]
+        given[word] = (*(o for o, _ in pairs), *dots, *(dot for _, dot in pairs))
+    guard = t.table.strong.guards.get(t.origin)
+    if guard is not None:
+        moves = [n for n, (_, dot) in bound.arrays.items() if dot != NOTHING]
+        steep = moves
+        if guard.steep and not guard.wild and not guard.out:
+            steep = [n for n in moves if n in rule.steep] or moves
+        given |= regular(t, told, guard, bound, steep)
+    made = spliced(t.table.refs, push, given, t.origin, 0)
+    t.ops += made.ops
+    (value,) = made.results
+    if value is None or value == NOTHING:
+        return None
+    operands = [*bound.arrays.values(), *(bound.gathered[1] if bound.gathered else ())]
+    found = {dtype_of(kind_of(o)) for o in moving(operands)}
+    kind = told.out.kind
+    if isinstance(kind, K.Array) and kind.rank and found - {None, kind.dtype}:
+        dtype = t.table.outer(np, kind.dtype)
+        out = t.emit(L.method("astype"), (value, dtype), kind)
+        last = t.ops[-1]
+        assert isinstance(last, Op)
+        t.ops[-1] = dataclasses.replace(last, settings=(("copy", P.Const(False)),))
+        return out
+    return value

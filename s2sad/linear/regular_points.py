@@ -1,0 +1,103 @@
+"""Rules at singular points: what they read where all tangents are zero.
+
+y = np.sqrt(x)      y_dot = x_dot * (0.5 / np.where(x_dot == 0, 1.0, y))
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.ir import program as P
+from s2sad.ir.program import Operand, Var
+from s2sad.kinds import Kind
+from s2sad.linear.operand_binding import Bound
+from s2sad.linear.operands import kind_of
+from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangents_of import Computed
+from s2sad.modes.shapes import NARROW, dtype_of
+from s2sad.primitives import language as L
+from s2sad.stages import Guard
+
+
+def regular(
+    t: Tangents, told: Computed, guard: Guard | None, bound: Bound, moving: Sequence[str]
+) -> dict[str, Operand]:
+    """Return what a rule reads instead of operands that make 0 * inf: regular ones.
+
+    Where the tangents of what is `moving` are zero, the rule is read where it is finite.
+    """
+    rule = registry.rule_for(told.fn)
+    if guard is None or rule is None:
+        return {}
+    written = rule.partials or rule.pushforward
+    assert written is not None
+    first = next(iter(registry.positional_names(written, 0)), "out")
+    given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}}
+    dots = [bound.arrays[n][1] for n in moving]
+    found: dict[str, Operand] = {}
+    for parameter, operand in given.items():
+        word = operand.name if isinstance(operand, Var) else ""
+        wild = guard.out if parameter == first else word in guard.wild
+        asked = "out" if parameter == first else parameter
+        if (wild or (guard.singular and asked in rule.regular)) and isinstance(operand, Var):
+            value = _number(t, rule.regular.get(asked, 1.0))
+            found[parameter] = chosen(t, zero_test(t, dots), value, operand, operand.kind)
+    return found
+
+
+def _number(t: Tangents, value: float) -> Operand:
+    """Return a number as one writes it: infinity has a name."""
+    if not math.isinf(value):
+        return P.Const(value)
+    infinity = t.table.outer(np, "inf")
+    return infinity if value > 0 else t.emit(L.PREFIX["USub"], (infinity,), K.FLOAT)
+
+
+def zero_test(t: Tangents, dots: Sequence[Operand]) -> Operand:
+    """Return the test that says where all of some tangents are zero."""
+    arrays = any(K.may_be_array(kind_of(o)) for o in dots)
+    tests = [t.emit(L.compare("Eq"), (o, P.Const(0)), _truth(kind_of(o))) for o in dots]
+    if arrays:
+        return functools.reduce(
+            lambda a, b: t.emit(L.INFIX["BitAnd"], (a, b), _truth(kind_of(a))), tests
+        )
+    if len(tests) > 1:
+        return functools.reduce(lambda a, b: _both(t, a, b), tests)
+    return tests[0]
+
+
+def _both(t: Tangents, a: Var, b: Var) -> Var:
+    out = Var("", K.BOOL)
+    then, kept = P.Block((), (), P.End("next", (b,))), P.Block((), (), P.End("next", (a,)))
+    t.add(P.If((out,), a, then, kept, "and", t.origin))
+    return out
+
+
+def _truth(kind: Kind) -> Kind:
+    return K.Array("bool", kind.dims, kind.namespace) if isinstance(kind, K.Array) else K.BOOL
+
+
+def chosen(t: Tangents, test: Operand, value: Operand, other: Operand, kind: Kind) -> Var:
+    """Return one of two values, entry by entry where the test is one of arrays."""
+    tested = kind_of(test)
+    if not K.may_be_array(tested) and not K.may_be_array(kind):
+        out = Var("", K.erase_value(kind))
+        then, orelse = (P.Block((), (), P.End("next", (v,))) for v in (value, other))
+        t.add(P.If((out,), test, then, orelse, "either", t.origin))
+        return out
+    if getattr(tested, "namespace", "numpy") != "numpy":
+        raise NotYet("a singular point on a device")
+    if not isinstance(tested, K.Array) or dtype_of(kind) in NARROW:
+        if not isinstance(kind, K.Array) or not isinstance(tested, K.Num | K.Array):
+            raise NotYet("a singular point of values of several kinds")
+    where = t.table.outer(np, "where")
+    dims = tested.dims if isinstance(tested, K.Array) else ()
+    mine = kind.dims if isinstance(kind, K.Array) else ()
+    dims = dims if len(dims) >= len(mine) else mine
+    return t.call(where, (test, value, other), K.Array(dtype_of(kind) or "float64", dims))

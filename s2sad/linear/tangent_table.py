@@ -1,0 +1,241 @@
+"""Which variables have tangents, and the operations of a block with tangents in the making."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from s2sad import kinds as K
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.kinds import Kind
+from s2sad.known.pieces import Piece
+from s2sad.modes.refs import Refs
+from s2sad.primitives import language as L
+from s2sad.primitives.record import Primitive
+from s2sad.stages import Aliases, Pushed
+from s2sad.steps.derivation import Analysed, Derivation
+
+NOTHING = P.Const(None)
+_OF_INDICES = ("slice", "tuple", "infix", "prefix")
+
+
+class NotYet(NotImplementedError):
+    """What the passes from program to program cannot do yet; the passes on the tree do it."""
+
+
+@dataclass
+class Table:
+    """What is known of one function: what is `active`, and what is `written` in place.
+
+    Where a derivative that is zero may meet an infinite one, `strong` says. No tangent
+    gets a name that is `taken`; `dots` are those that have been given.
+    """
+
+    derivation: Derivation
+    analysed: Analysed
+    params: tuple[Var, ...]
+    active: frozenset[Var]
+    written: frozenset[Var]
+    strong: Pushed
+    aliases: Aliases
+    taken: set[str]
+    outermost: bool
+    cells: Mapping[str, Var] = field(default_factory=dict)
+    dots: dict[str, str] = field(default_factory=dict)
+
+    def is_temporary(self, v: Var) -> bool:
+        """Say whether a variable is part of an expression, and computes no numbers of an array."""
+        plain = not isinstance(v.kind, K.Array)
+        return plain and (not v.name or v.name in self.analysed.function.temps)
+
+    @property
+    def refs(self) -> Refs:
+        """Return what names the modules and helpers that derived text imports."""
+        return self.derivation.refs
+
+    def assumes(self, dim: K.Dim) -> bool:
+        """Say whether a length may be taken not to be 1, which callers are held to."""
+        return self.outermost and isinstance(dim.symbol, Piece) and self.derivation.assume(dim)
+
+    def carries(self, v: Var) -> bool:
+        """Say whether a variable has a tangent."""
+        if v.cell:
+            return v in self.active
+        if v not in self.active or isinstance(v.kind, K.Known | K.LocalFunction | K.Iterable_):
+            return False
+        if isinstance(v.kind, K.Unknown):
+            raise NotYet(f"a value of unknown kind, {v.name or 'a part of an expression'}")
+        return K.differentiable(v.kind) or K.is_container(v.kind)
+
+    def acts(self, region: P.Region) -> bool:
+        """Say whether something in a region writes memory that has a shadow."""
+        return any(map(self.acts_in, P.blocks(region)))
+
+    def acts_in(self, block: P.Block) -> bool:
+        """Say whether something in a block writes memory that has a shadow."""
+        return any(
+            isinstance(place.object, Var) and place.object in self.active
+            for op in P.every(block)
+            if isinstance(op, Op)
+            for place in op.writes
+        )
+
+    def dot(self, word: str) -> str:
+        """Return the name of a tangent; what has no name has a tangent without one."""
+        if not word:
+            return ""
+        if word not in self.dots:
+            made, number = f"{word}_dot", 1
+            while made in self.taken:
+                made, number = f"{word}_dot_{number}", number + 1
+            self.taken.add(made)
+            self.dots[word] = made
+        return self.dots[word]
+
+    def outer(self, home: types.ModuleType, word: str) -> P.Outer:
+        """Return a function of a module: `np.zeros_like`."""
+        return P.Outer(f"{self.refs.module(home)}.{word}", K.Known(getattr(home, word)))
+
+    def helper(self, fn: Callable[..., object]) -> P.Outer:
+        """Return a helper function that the derived text copies."""
+        return P.Outer(self.refs.function(fn), K.Known(fn))
+
+
+@dataclass
+class Tangents:
+    """The operations of one block, and `of` the tangents that are there, by variable.
+
+    `env` says which variable a name of the user's means here. So many tries around have handlers as
+    `caught` says.
+    """
+
+    table: Table
+    ops: list[P.Operation] = field(default_factory=list)
+    of: dict[Var, Var] = field(default_factory=dict)
+    env: dict[str, Var] = field(default_factory=dict)
+    caught: int = 0
+    origin: P.Code = None
+
+    @contextmanager
+    def inside(self) -> Iterator[list[P.Operation]]:
+        """Write a block inside of this one; yields its operations."""
+        outside, env = self.ops, self.env
+        self.ops, self.env = [], dict(env)
+        try:
+            yield self.ops
+        finally:
+            self.ops, self.env = outside, env
+
+    def means(self, variables: Iterable[Var]) -> None:
+        """Let the names of variables mean these from here on."""
+        self.env |= {v.name: v for v in variables if v.name and not v.cell}
+
+    def add(self, operation: P.Operation) -> None:
+        self.ops.append(operation)
+
+    def bind(self, v: Var) -> Var:
+        """Return the tangent of a variable, which is bound where this is put."""
+        self.of[v] = found = Var(self.table.dot(v.name), tangent_kind(v.kind))
+        return found
+
+    def emit(
+        self, primitive: Primitive, operands: Sequence[Operand], kind: Kind, word: str = ""
+    ) -> Var:
+        """Add an operation that gives one value and writes nothing."""
+        out = Var(word, kind)
+        reads = _read(primitive, operands)
+        self.add(Op((out,), primitive, tuple(operands), (), reads, (), self.origin))
+        return out
+
+    def act(self, op: Op, operands: Sequence[Operand], shadow: Var) -> None:
+        """Add what an operation does to memory, done to the memory of the tangents."""
+        writes = tuple(
+            Place(shadow, place.path) for place in op.writes if place.object is op.operands[0]
+        )
+        writes = writes or (Place(shadow, (P.Anywhere(),)),)
+        self.add(Op((), op.primitive, tuple(operands), op.settings, (), writes, op.origin))
+
+    def give(self, v: Var, value: Operand) -> None:
+        """Let a variable have a tangent that has been computed."""
+        last = self.ops[-1] if self.ops else None
+        if isinstance(value, Var) and not value.name and isinstance(last, Op):
+            if last.outs == (value,):
+                self.ops[-1] = Op((self.bind(v),), *_rest(last))
+                return
+        dot = self.bind(v)
+        self.add(Op((dot,), L.SAME, (value,), (), (), (), self.origin))
+
+    def maybe(self, operand: Operand) -> Operand:
+        """Return the tangent of an operand, None where it has none."""
+        v = P.variable(operand)
+        return self.of.get(v, NOTHING) if v is not None else NOTHING
+
+    def has(self, operand: Operand) -> bool:
+        return P.variable(operand) in self.of
+
+    def index(self, operand: Operand, as_argument: bool = False) -> Operand:
+        """Return an index that is used once more: what computes it stands there once more.
+
+        u[i + 1 : n]       u_dot[i + 1 : n]; as an argument, slice(i + 1, n)
+        """
+        v = P.variable(operand)
+        made = self._maker(v) if v is not None and self.table.is_temporary(v) else None
+        if made is None or made.primitive.form not in _OF_INDICES:
+            return operand
+        operands = tuple(self.index(o, as_argument) for o in made.operands)
+        (out,) = made.outs
+        if as_argument and made.primitive is L.SLICE:
+            return self.call(P.Outer("slice", K.Known(slice)), operands, out.kind)
+        again = Var(out.name, out.kind)
+        self.add(replace(made, outs=(again,), operands=operands))
+        return again
+
+    def _maker(self, v: Var) -> Op | None:
+        for op in reversed(self.ops):
+            if v in op.outs:
+                return op if isinstance(op, Op) else None
+        return None
+
+    def call(self, fn: P.Outer, operands: Sequence[Operand], kind: Kind) -> Var:
+        return self.emit(L.CALL, (fn, *operands), kind)
+
+
+def _rest(
+    op: Op,
+) -> tuple[
+    Primitive,
+    tuple[Operand, ...],
+    tuple[tuple[str, Operand | P.Code], ...],
+    tuple[Place, ...],
+    tuple[Place, ...],
+    P.Code,
+]:
+    return op.primitive, op.operands, op.settings, op.reads, op.writes, op.origin
+
+
+def _read(primitive: Primitive, operands: Sequence[Operand]) -> tuple[Place, ...]:
+    """Return what an operation reads of memory: of what it is given, or of its first operand."""
+    if primitive.effect == "none":
+        return ()
+    given = operands[:1] if primitive.effect == "reads" else operands
+    found = [v for v in map(P.variable, given) if v is not None]
+    return tuple(Place(v, (P.Anywhere(),)) for v in found if not K.shares_nothing(v.kind))
+
+
+def tangent_kind(kind: Kind) -> Kind:
+    """Return the kind of a tangent: that of the value, with floats where integers stand."""
+    if isinstance(kind, K.Num):
+        return kind if K.differentiable(kind) else K.FLOAT
+    if isinstance(kind, K.Array) and not K.differentiable(kind):
+        return K.Array("float64", kind.dims, kind.namespace)
+    return K.erase_value(kind)
+
+
+def cell_of(t: Tangents, cell: Var) -> Var:
+    """Return the cell of the tangents of a cell."""
+    if cell not in t.of:
+        t.of[cell] = Var(t.table.dot(cell.name), K.UNKNOWN, True)
+    return t.of[cell]

@@ -1,0 +1,145 @@
+"""The tangent of what a function computes, as one operation that other passes write out.
+
+    y = np.hypot(a, b)      y_dot = tangent of np.hypot(y, a, b; a_dot, None)
+
+Its operands are the result, what the function is given, and the tangents of that, None where there
+is none. Its settings say which function it is, and by which names the last of what is given goes.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.linear.operands import kind_of
+from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
+from s2sad.linear.zero_tangents import nothing
+from s2sad.primitives import language as L
+from s2sad.rulebook.rule import Rule
+
+OPERATORS: dict[str, object] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "Div": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "Pow": operator.pow,
+    "MatMult": operator.matmul,
+}
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a tangent operation says: the function, its result, what it is given, and tangents.
+
+    `own` says that the tangent has to be memory that nothing else shares, but for what is given at
+    the place `base`: the value may be a view of that.
+    """
+
+    fn: object
+    out: Var
+    given: tuple[Operand, ...]
+    dots: tuple[Operand, ...]
+    words: tuple[str, ...]
+    own: bool
+    base: int | None
+
+    @property
+    def pairs(self) -> tuple[tuple[Operand, Operand], ...]:
+        """Return what is given, each with its tangent."""
+        return tuple(zip(self.given, self.dots, strict=True))
+
+    @property
+    def placed(self) -> tuple[tuple[Operand, Operand], ...]:
+        """Return what is given by place, each with its tangent."""
+        count = len(self.given) - len(self.words)
+        return tuple(zip(self.given[:count], self.dots[:count], strict=True))
+
+    @property
+    def named(self) -> dict[str, tuple[Operand, Operand]]:
+        """Return what is given by name, each with its tangent."""
+        count = len(self.given) - len(self.words)
+        pairs = zip(self.given[count:], self.dots[count:], strict=True)
+        return dict(zip(self.words, pairs, strict=True))
+
+
+def computed(
+    t: Tangents,
+    out: Var,
+    fn: object,
+    args: Sequence[Operand],
+    named: Sequence[tuple[str, Operand]] = (),
+) -> Operand:
+    """Give a value its tangent, which is that of a function; return it."""
+    given = (*args, *(v for _, v in named))
+    if any(isinstance(o, P.Spread) for o in given):
+        raise NotYet("arguments that are given with a star")
+    rule = registry.rule_for(fn)
+    if rule is None:
+        raise NotYet(f"{getattr(fn, '__name__', fn)} has no rule")
+    if rule.calls:
+        raise NotYet("a function that is given to a library")
+    if t.caught and registry.numbers_of(fn).raises == "anything":
+        raise NotYet("a derivative that may raise what a try catches")
+    if rule.is_zero(any(K.is_complex(kind_of(o)) for o in given)):
+        made: Operand = nothing(t, out, out.kind)
+    elif not any(map(t.has, given)):
+        made = nothing(t, out, out.kind)
+    else:
+        own = out in t.table.written
+        base = _base(t, out, given, rule) if own else None
+        dot = t.bind(out)
+        operands = (out, *given, *map(t.maybe, given))
+        words = tuple(n for n, _ in named)
+        told = (("fn", fn), ("words", words), ("own", own), ("base", base))
+        t.add(Op((dot,), L.TANGENT, operands, told, (), (), t.origin))
+        return dot
+    t.give(out, made)
+    return t.maybe(out)
+
+
+def _base(t: Tangents, out: Var, given: Sequence[Operand], rule: Rule) -> int | None:
+    """Return at which place that is given which the value may be a view of."""
+    found = [i for i, o in enumerate(given) if _may_show(t, out, o, rule)]
+    if len(found) > 1:
+        raise NotYet("a view of one of several arrays")
+    return found[0] if found else None
+
+
+def _may_show(t: Tangents, out: Var, operand: Operand, rule: Rule) -> bool:
+    v = P.variable(operand)
+    if v is None or not isinstance(v.kind, K.Array):
+        return False
+    if out.name and v.name:
+        aliases = t.table.aliases
+        return v.name in aliases.pairs_after.get(t.origin, {}).get(out.name, frozenset())
+    return rule.view != "never"
+
+
+def told_by(op: Op) -> Computed:
+    """Return what a tangent operation says."""
+    settings = dict(op.settings)
+    words, own, base = settings["words"], settings["own"], settings["base"]
+    assert isinstance(words, tuple) and isinstance(own, bool)
+    assert base is None or isinstance(base, int)
+    out, *rest = op.operands
+    assert isinstance(out, Var)
+    half = len(rest) // 2
+    given, dots = tuple(rest[:half]), tuple(rest[half:])
+    return Computed(settings["fn"], out, given, dots, words, own, base)
+
+
+def put(t: Tangents, shadow: Var, value: Operand) -> None:
+    """Write all of a shadow."""
+    everywhere = P.Const(...)
+    writes = (Place(shadow, (P.Item(everywhere),)),)
+    t.add(Op((), L.PUT_ITEM, (shadow, everywhere, value), (), (), writes, t.origin))
+
+
+__all__ = ["NOTHING", "OPERATORS", "Computed", "computed", "put", "told_by"]

@@ -1,0 +1,73 @@
+"""Tangents of zero: like the value in structure, shape and dtype."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.ir import program as P
+from s2sad.ir.program import Operand, Var
+from s2sad.kinds import Kind
+from s2sad.linear.operands import kind_of
+from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
+from s2sad.primitives import language as L
+
+_NARROW = ("float16", "float32", "complex64")
+
+
+def give_zeros(t: Tangents, v: Var) -> None:
+    """Let a variable have a tangent of zero."""
+    t.give(v, nothing(t, v, v.kind))
+
+
+def tangent_of(t: Tangents, operand: Operand) -> Operand:
+    """Return the tangent of an operand, zeros where it has none."""
+    return t.maybe(operand) if t.has(operand) else nothing(t, operand, kind_of(operand))
+
+
+def handed(t: Tangents, result: Operand, taker: Var) -> Operand:
+    """Return the tangent of what a block hands over, of the kind of what takes it."""
+    if isinstance(result, P.Unbound):
+        return P.Unbound(t.table.dot(taker.name))
+    return tangent_of(t, result)
+
+
+def nothing(t: Tangents, value: Operand, kind: Kind) -> Operand:
+    """Return zeros for a value of some kind: None for what has no derivative."""
+    match kind:
+        case K.Num():
+            return _number(t, kind)
+        case K.Array():
+            if K.differentiable(kind):
+                return t.call(t.table.outer(np, "zeros_like"), (value,), kind)
+            shape = t.call(t.table.outer(np, "shape"), (value,), K.UNKNOWN)
+            return t.call(t.table.outer(np, "zeros"), (shape,), tangent_kind(kind))
+        case K.Tuple():
+            parts = [nothing(t, part(t, value, kind, i), k) for i, k in enumerate(kind.items)]
+            return t.emit(L.TUPLE, parts, K.Tuple(tuple(map(tangent_kind, kind.items))))
+        case K.List() if isinstance(kind.item, K.Unbound):
+            return t.emit(L.LIST, (), kind)
+        case K.Str() | K.NoneKind() | K.Known() | K.LocalFunction():
+            return NOTHING
+        case K.Union() if len(K.carriers(kind)) == 1 and isinstance(K.carriers(kind)[0], K.Num):
+            return nothing(t, value, K.carriers(kind)[0])
+        case K.Unknown() | K.Union() | K.Choice() | K.Opaque():
+            raise NotYet(f"zeros for {K.describe(kind)}")
+    if K.is_container(kind):
+        made = t.call(t.table.helper(runtime.zeros_like), (value, P.Const(0.0)), kind)
+        return made
+    return NOTHING
+
+
+def part(t: Tangents, value: Operand, kind: K.Tuple, at: int) -> Operand:
+    """Return an item of a tuple, or of an object that stands for one: that has names for them."""
+    if kind.cls is not None:
+        return t.emit(L.field(K.names_of(kind)[at]), (value,), kind.items[at])
+    return t.emit(L.ITEM, (value, P.Const(at)), kind.items[at])
+
+
+def _number(t: Tangents, kind: K.Num) -> Operand:
+    if kind.dtype in _NARROW:
+        return t.call(t.table.outer(np, str(kind.dtype)), (P.Const(0.0),), kind)
+    return P.Const(0j) if kind.type == "complex" else P.Const(0.0)
