@@ -89,7 +89,8 @@ class _Walk:
     """Adds the edges of blocks.
 
     `held` are the variables of each class of memory, `written` the classes that are written,
-    `part_of` says of what a value is read, `rebinding` which cells an inner function binds anew.
+    `part_of` says of what a value is read, `rebinding` which cells an inner function binds anew,
+    `made` by which call a value is made.
     """
 
     def __init__(self, flows: Flows, classes: Mapping[str, str]) -> None:
@@ -99,6 +100,7 @@ class _Walk:
         self.written: set[str] = set()
         self.part_of: dict[Var, Var] = {}
         self.rebinding: dict[Var, list[Var]] = {}
+        self.made: dict[Var, Op] = {}
 
     def block(self, block: P.Block, takes: tuple[Var, ...], leaves: tuple[Var, ...]) -> None:
         """Add what a block does; its end hands over to `takes`, or to `leaves` of its loop."""
@@ -136,6 +138,7 @@ class _Walk:
             cells = [p.object for p in op.writes if isinstance(p.object, Var)]
             self.rebinding |= dict.fromkeys(op.outs, cells)
         elif op.primitive.form == "call":
+            self.made |= dict.fromkeys(op.outs, op)
             for callee in _variables(op.operands[:1]):
                 self.flows.add(op.operands[1:], self.rebinding.get(self.owner(callee), ()))
 
@@ -168,7 +171,7 @@ class _Walk:
                 for block in P.blocks(region):
                     self.block(block, region.outs, leaves)
             case P.For():
-                self.flows.add((region.over,), P.flat(region.target))
+                self.turns(region.over, region.target)
                 self.carried(region.body.params, region.starts, region.outs)
                 self.block(region.body, region.body.params, region.outs)
             case P.While():
@@ -194,6 +197,21 @@ class _Walk:
                     self.flows.add((region.subject,), c.bound)
                     self.block(c.body, region.outs, leaves)
 
+    def turns(self, over: P.Operand, target: P.Target) -> None:
+        """Let what a loop runs over flow into what it binds: of a zip, one by one."""
+        made = self.made.get(over) if isinstance(over, Var) else None
+        callee, *sources = made.operands if made is not None else (None,)
+        kind = callee.kind if isinstance(callee, P.Outer) else None
+        fn = kind.value if isinstance(kind, K.Known) else None
+        spread = any(isinstance(s, P.Spread) for s in sources)
+        if fn is enumerate and isinstance(target, tuple) and len(target) == 2 and not spread:
+            self.turns(sources[0], target[1])
+        elif fn is zip and isinstance(target, tuple) and len(target) == len(sources) and not spread:
+            for source, part in zip(sources, target, strict=True):
+                self.turns(source, part)
+        else:
+            self.flows.add((over,), P.flat(target))
+
     def carried(
         self, params: tuple[Var, ...], starts: tuple[P.Operand, ...], outs: tuple[Var, ...]
     ) -> None:
@@ -205,7 +223,7 @@ class _Walk:
     def collected(self, region: P.Collect, outs: tuple[Var, ...]) -> None:
         """Add what a comprehension does: its elements flow into what is collected."""
         self.seen(P.bound(region))
-        self.flows.add((region.over,), P.flat(region.target))
+        self.turns(region.over, region.target)
         self.yielding(region.body, outs)
 
     def yielding(self, block: P.Block, outs: tuple[Var, ...]) -> None:

@@ -21,7 +21,7 @@ from typing import TypeGuard
 import gast
 
 from s2sad.ir import program as P
-from s2sad.ir.effects import Footprint, code_of, commute, footprint
+from s2sad.ir.effects import Derived, Footprint, code_of, commute, footprint
 from s2sad.ir.program import Op, Operand, Var
 
 STATEMENTS = frozenset(
@@ -87,7 +87,12 @@ def read_inside(region: P.Region) -> list[Var]:
     return found
 
 
-def fold(program: P.Program, loose: Callable[[Var], bool], regions: bool = True) -> Fold:
+def fold(
+    program: P.Program,
+    loose: Callable[[Var], bool],
+    regions: bool = True,
+    derived: Derived | None = None,
+) -> Fold:
     """Return what stands where it is used; a value that is not `loose` keeps a line of its own.
 
     Without `regions` only what Python has no statement for prints as an expression.
@@ -96,7 +101,7 @@ def fold(program: P.Program, loose: Callable[[Var], bool], regions: bool = True)
         r for r in P.every(program.block) if regions and not isinstance(r, Op) and _could(r)
     )
     while True:
-        folder = _Folder(program.block, loose, whole, _uses(program, whole))
+        folder = _Folder(program.block, loose, whole, _uses(program, whole), derived)
         folder.block(program.block, bare=False)
         if not folder.failed:
             cells = _cells(program, folder)
@@ -228,6 +233,7 @@ class _Folder:
     loose: Callable[[Var], bool]
     whole: frozenset[P.Region]
     uses: Counter[Var]
+    derived: Derived | None
     values: dict[Var, P.Operation] = field(default_factory=dict)
     failed: set[P.Region] = field(default_factory=set)
     prints: dict[P.Operation, Footprint] = field(default_factory=dict)
@@ -285,7 +291,7 @@ class _Folder:
 
     def foot(self, operation: P.Operation) -> Footprint:
         if operation not in self.prints:
-            self.prints[operation] = footprint(operation)
+            self.prints[operation] = footprint(operation, self.derived)
         return self.prints[operation]
 
 
@@ -377,7 +383,9 @@ class _Line:
 
     def as_written(self, start: int, user: P.Operation | None) -> bool:
         """Say whether the user wrote two operations in one statement."""
-        origin = self.ops[start].origin
+        made, origin = self.ops[start], self.ops[start].origin
+        if user is None and isinstance(made, Op) and made.primitive.form == "tuple":
+            return True  # a line for a tuple that is returned saves none
         return self.bare or (origin is not None and user is not None and origin is user.origin)
 
     def fits(self, moved: frozenset[int], here: int, later: frozenset[int]) -> bool:

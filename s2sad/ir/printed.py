@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import gast
 
 from s2sad.ir import program as P
+from s2sad.ir.effects import Derived
 from s2sad.ir.folding import Fold, fold
 from s2sad.ir.program import Op, Var
 from s2sad.ir.to_tree import Printer
@@ -26,11 +27,14 @@ from s2sad.ir.versions import versions
 from s2sad.nodes import Block, Node, call, clone
 
 
-def printed(program: P.Program, temps: frozenset[str] = frozenset()) -> Node:
+def printed(
+    program: P.Program, temps: frozenset[str] = frozenset(), derived: Derived | None = None
+) -> Node:
     """Return the function in which a program prints; no user wrote the names in `temps`."""
     params = _parameters(program)
-    found = fold(program, lambda v: not v.name or v.name in temps)
-    return _function(program, params, Printer(found, versions(program, found, temps, params)))
+    found = fold(program, lambda v: not v.name or v.name in temps, derived=derived)
+    names = versions(program, found, temps, params)
+    return _function(program, params, Printer(found, names, comes_back=derived is None))
 
 
 def flat(program: P.Program) -> Node:

@@ -18,6 +18,7 @@ from typing import Protocol
 
 import gast
 
+from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.effects import captured, code_of
 from s2sad.ir.folding import STATEMENTS, Fold, chooses
@@ -50,10 +51,14 @@ class Naming(Protocol):
 
 @dataclass
 class Printer:
-    """Prints blocks; `pending` are values that wait for their use."""
+    """Prints blocks; `pending` are values that wait for their use.
+
+    `A[...] += v` prints as `A += v` where it need not come back as it was read.
+    """
 
     fold: Fold
     names: Naming
+    comes_back: bool = True
     pending: dict[Var, Node] = field(default_factory=dict)
 
     def expression(self, operand: Operand) -> Node:
@@ -188,6 +193,8 @@ class Printer:
                 owner, index = map(self.expression, op.operands[:2])
                 value = self.value(op.operands[2])
                 place = gast.Subscript(owner, index, gast.Store())
+                if not self.comes_back and isinstance(owner, gast.Name) and _is_all(op):
+                    place = store(owner.id)
             case "each item":
                 return self.each(op)
             case "put field" | "augmented field":
@@ -511,6 +518,15 @@ def _indexed(index: Node) -> Node:
         return gast.Tuple([_indexed(part) for part in index.elts], gast.Load())
     parts = (index.lower, index.upper, index.step)
     return call("slice", *[constant(None) if n is None else n for n in parts])
+
+
+def _is_all(op: Op) -> bool:
+    """Say whether an operation adds, say, to all of an array that a name holds."""
+    if op.primitive.form != "augmented item":
+        return False
+    owner, index = op.operands[:2]
+    kind = owner.kind if isinstance(owner, Var) and not owner.cell else None
+    return isinstance(kind, K.Array) and kind.rank > 0 and index == P.Const(...)
 
 
 def _marked(s: Node, op: Op | None) -> Node:

@@ -19,8 +19,11 @@ from s2sad.causes import Story
 from s2sad.facts.fence import fence
 from s2sad.facts.memory import Memory
 from s2sad.ir import program as P
+from s2sad.ir.effects import Derived
 from s2sad.ir.flows import active_with, flows
 from s2sad.ir.from_tree import program_of
+from s2sad.ir.gathered import gathered
+from s2sad.ir.memories import memories
 from s2sad.ir.printed import printed
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
@@ -132,7 +135,7 @@ def _table(
 
 def _made_up(a: Analysed, linear: Linear, made: P.Program) -> frozenset[str]:
     """Return the names that no user wrote, and no tangent of a user's name has."""
-    users = a.function.locals - a.function.temps
+    users = a.function.locals - a.function.temps - {a.function.result}
     kept = users | {dot.name for v, dot in linear.of.items() if v.name in users}
     kept |= {v.name for v in made.block.params}
     found = {v.name for op in P.every(made.block) for v in (*op.outs, *P.bound(op))}
@@ -159,8 +162,9 @@ def _text(a: Analysed, linear: Linear, made: P.Program) -> Block:
     """Return the statements in which a derived program prints."""
     fixed = frozenset(linear.values)
     made = verify(simplified(without_unused(verify(made)), fixed))
-    made = verify(without_unused(made))
-    node = printed(made, _made_up(a, linear, made))
+    made = verify(without_unused(gathered(without_unused(made), fixed)))
+    known = Derived(memories(made), linear.values, frozenset(linear.of.values()))
+    node = printed(made, _made_up(a, linear, made), known)
     body: Block = node.body
     return body
 

@@ -67,7 +67,8 @@ def linearise(program: P.Program, table: Table, wrt: Sequence[str]) -> Linear:
         (result,) = end.results
         end = P.End("next", (result, walk.tangents.maybe(result)))
     block = P.Block((*params, *dots), tuple(walk.tangents.ops), end)
-    values = frozenset(v for op in P.every(program.block) for v in op.outs)
+    inside = [v for op in P.every(program.block) for v in (*op.outs, *P.bound(op))]
+    values = frozenset({*params, *inside})
     return Linear(dataclasses.replace(program, block=block), walk.tangents.of, values)
 
 

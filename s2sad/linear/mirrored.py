@@ -32,6 +32,9 @@ _SEQUENCES = K.List | K.Tuple
 def operation(t: Tangents, op: Op) -> None:
     """Add an operation with what it does to tangents."""
     t.origin = op.origin
+    if op.primitive is L.DISCARD:
+        _discard(t, op)
+        return
     touched = [*P.operands(op), *(p.object for p in op.writes)]
     moving = any(map(t.has, touched)) or any(map(t.table.carries, op.outs))
     handler = _FORMS.get(op.primitive.form)
@@ -181,13 +184,21 @@ def _augmented_part(t: Tangents, op: Op) -> None:
     kind = dict(op.settings)["part"]
     if not steps or not isinstance(kind, K.Num | K.Array):
         raise NotYet("an operation in place on a part of a structure")
-    old = t.emit(L.ITEM, (owner, t.index(steps[0])), kind)
-    t.of[old] = t.emit(L.ITEM, (shadow, t.index(steps[0])), kind)
+    old, dot = (_part_of(t, whole, steps[0], kind) for whole in (owner, shadow))
+    if old is not owner:
+        t.of[old] = dot
     new = t.emit(L.INFIX[word], (old, value), kind)
     made = computed(t, new, OPERATORS[word], (old, value))
     places = (Place(shadow, (P.Item(steps[0]),)),)
     t.add(Op((), L.PUT_ITEM, (shadow, t.index(steps[0]), made), (), (), places, op.origin))
     t.add(op)
+
+
+def _part_of(t: Tangents, whole: Operand, step: Operand, kind: K.Kind) -> Var:
+    """Return a part of an array; all of it is the array."""
+    if step == P.Const(...) and isinstance(whole, Var):
+        return whole
+    return t.emit(L.ITEM, (whole, t.index(step)), kind)
 
 
 def _augmented(t: Tangents, op: Op) -> None:
@@ -293,6 +304,12 @@ def _forget(t: Tangents, op: Op) -> None:
         t.add(Op((), op.primitive, (dot,), (), (), (Place(dot),), op.origin))
 
 
+def _discard(t: Tangents, op: Op) -> None:
+    """That nobody reads a value is said behind it, before what happens to its tangent."""
+    at = next((i for i, o in enumerate(t.ops) if op.operands[0] in o.outs), len(t.ops) - 1)
+    t.ops.insert(at + 1, op)
+
+
 def _plain(t: Tangents, op: Op) -> None:
     t.add(op)
 
@@ -324,5 +341,4 @@ _FORMS: dict[str, Callable[[Tangents, Op], None]] = {
     "forget": _forget,
     "text": _plain,
     "closure": _plain,
-    "discard": _plain,
 }

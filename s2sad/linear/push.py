@@ -89,7 +89,7 @@ def _written(op: Op, table: Table) -> list[P.Operation]:
         value = nothing(t, told.out, told.out.kind)
     if told.own:
         value = _own(t, told, value, rule)
-    t.add(Op((dot,), L.SAME, (value,), (), (), (), op.origin))
+    t.named(dot, value)
     return t.ops
 
 

@@ -33,10 +33,12 @@ class RuleProgram:
     """A rule for some kinds: its program and what names mean in it, or `why` it is called instead.
 
     `result` is the kind of what it returns, `refuses` are its words where it takes no such call.
+    Nobody wrote the names in `temps`.
     """
 
     program: P.Program | None = None
     outside: Names | None = None
+    temps: frozenset[str] = frozenset()
     result: Kind = K.UNKNOWN
     refuses: str | None = None
     why: str = ""
@@ -138,7 +140,10 @@ def _analysed(asked: Asked) -> RuleProgram:
     result = a.kinds.result
     outside = _outside(program, {**fn.__globals__, **d.refs.modules, **d.refs.functions})
     why = _unlike(program, outside)
-    return RuleProgram(result=result, why=why) if why else RuleProgram(program, outside, result)
+    if why:
+        return RuleProgram(result=result, why=why)
+    temps = frozenset({*a.function.temps, a.function.result})
+    return RuleProgram(program, outside, temps, result)
 
 
 def parameters(rule: Callable[..., object]) -> tuple[inspect.Parameter, ...]:

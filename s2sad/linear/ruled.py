@@ -133,6 +133,7 @@ class _Splice:
         self.refs = refs
         self.program = made.program
         self.outside = made.outside
+        self.temps = made.temps
         self.symbols = Symbols(_fresh, {mine: theirs for theirs, mine in symbols.table.items()})
         self.result = made.result
         self.table: dict[P.Var, P.Value] = {}
@@ -214,7 +215,8 @@ class _Splice:
 
     def bound(self, variables: tuple[P.Var, ...]) -> tuple[P.Var, ...]:
         """Return new variables for those of the rule."""
-        made = tuple(P.Var(v.name, self.kind(v.kind)) for v in variables)
+        words = ("" if v.name in self.temps else v.name for v in variables)
+        made = tuple(P.Var(w, self.kind(v.kind)) for w, v in zip(words, variables, strict=True))
         self.table.update(zip(variables, made, strict=True))
         return made
 

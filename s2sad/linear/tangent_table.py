@@ -160,12 +160,15 @@ class Tangents:
 
     def give(self, v: Var, value: Operand) -> None:
         """Let a variable have a tangent that has been computed."""
+        self.named(self.bind(v), value)
+
+    def named(self, dot: Var, value: Operand) -> None:
+        """Let a value be that of a tangent; one that has just been computed is the tangent."""
         last = self.ops[-1] if self.ops else None
         if isinstance(value, Var) and not value.name and isinstance(last, Op):
             if last.outs == (value,):
-                self.ops[-1] = Op((self.bind(v),), *_rest(last))
+                self.ops[-1] = replace(last, outs=(dot,))
                 return
-        dot = self.bind(v)
         self.add(Op((dot,), L.SAME, (value,), (), (), (), self.origin))
 
     def maybe(self, operand: Operand) -> Operand:
@@ -201,19 +204,6 @@ class Tangents:
 
     def call(self, fn: P.Outer, operands: Sequence[Operand], kind: Kind) -> Var:
         return self.emit(L.CALL, (fn, *operands), kind)
-
-
-def _rest(
-    op: Op,
-) -> tuple[
-    Primitive,
-    tuple[Operand, ...],
-    tuple[tuple[str, Operand | P.Code], ...],
-    tuple[Place, ...],
-    tuple[Place, ...],
-    P.Code,
-]:
-    return op.primitive, op.operands, op.settings, op.reads, op.writes, op.origin
 
 
 def _read(primitive: Primitive, operands: Sequence[Operand]) -> tuple[Place, ...]:
