@@ -10,6 +10,7 @@ import os
 # Workers share the processor: threads of the linear algebra would only wait for one another.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+os.environ["S2SAD_VERIFY"] = "1"  # what passes give each other is looked at
 
 import pytest  # noqa: E402
 from sampling import is_of_every_day  # noqa: E402

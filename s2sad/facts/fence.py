@@ -78,8 +78,9 @@ def fence(
     _rounded(function, kinds, activity, memory)
     _active_keys(function, kinds, activity, active)
     check_stored(function, kinds, activity, memory)
+    either = _either(kinds) if memory.writes else frozenset()
     for write in memory.writes:
-        if _own(function, kinds, write, memory):
+        if _own(function, either, write, memory):
             continue
         hit = memory.shares(write.base, active)
         before = kinds.before.get(write.statement, {})
@@ -358,8 +359,9 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
     check_half_reads(function, memory, read)
     arrays = {n for n in read if n in function.locals}
     _check_opaque(function, kinds, memory, arrays)
+    either = _either(kinds) if memory.writes else frozenset()
     for write in memory.writes:
-        if write.how == "append" or _own(function, kinds, write, memory):
+        if write.how == "append" or _own(function, either, write, memory):
             continue
         if outside_of(function, write, memory):
             continue  # where that is read again, and when, is looked at in all functions at once
@@ -575,11 +577,19 @@ def outside_of(function: Function, write: Write, memory: Memory) -> set[str]:
     return {n for n in shared if "@" not in n} - function.locals
 
 
-def _own(function: Function, kinds: KindFacts, write: Write, memory: Memory) -> bool:
+def _either(kinds: KindFacts) -> frozenset[str]:
+    """Return the names of what may be a number or an array anywhere."""
+    found: set[str] = set()
+    for env in kinds.after.values():
+        found |= {n for n, k in env.items() if isinstance(k, K.Union) and K.may_be_array(k)}
+    return frozenset(found)
+
+
+def _own(function: Function, either: frozenset[str], write: Write, memory: Memory) -> bool:
     """Say whether an array or structure is written that the function has made or been given.
 
-    What may be a number or an array has no shadow: no such name may share the written memory. An
-    array is not the memory of a list, dict or object that holds it.
+    What may be `either` a number or an array has no shadow: no such name may share the written
+    memory. An array is not the memory of a list, dict or object that holds it.
     """
     changed = write.in_array or write.statement in memory.aliases.structures
     if not changed or outside_of(function, write, memory):
@@ -587,11 +597,7 @@ def _own(function: Function, kinds: KindFacts, write: Write, memory: Memory) -> 
     shared = {n.partition("@")[0] for n in memory.aliases.sharing(write.statement, write.base)}
     if not write.in_array:
         shared &= memory.aliases.structures[write.statement]
-    return not any(
-        isinstance(env.get(n), K.Union) and K.may_be_array(env[n])
-        for env in kinds.after.values()
-        for n in shared
-    )
+    return not shared & either
 
 
 def refuse_globals(function: Function) -> None:

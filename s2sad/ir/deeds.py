@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import gast
 import numpy as np
@@ -39,8 +40,18 @@ class Deed:
     fresh: bool = False
 
 
+_known: WeakKeyDictionary[Op, Deed] = WeakKeyDictionary()
+
+
 def deed(op: Op) -> Deed:
     """Return what an operation does besides giving its values."""
+    found = _known.get(op)
+    if found is None:
+        found = _known[op] = _deed(op)
+    return found
+
+
+def _deed(op: Op) -> Deed:
     written = tuple(p.object for p in op.writes)
     form = op.primitive.form
     if op.primitive.effect != "any":

@@ -8,7 +8,7 @@ A pass that replaces variables, or walks blocks, says what it changes; the rest 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from s2sad.ir import program as P
@@ -58,12 +58,22 @@ def with_operands(operation: P.Operation, table: Table) -> P.Operation:
 
 def op_with(op: Op, table: Table) -> Op:
     """Return an operation that reads, and whose places are those of, other operands."""
+    if table.keys().isdisjoint(_met(op)):
+        return op
     given = operands(op.operands, table)
     settings = tuple(
         (word, operand(v, table) if isinstance(v, P.OPERANDS) else v) for word, v in op.settings
     )
     reads, writes = places(op.reads, table), places(op.writes, table)
     return replace(op, operands=given, settings=settings, reads=reads, writes=writes)
+
+
+def _met(op: Op) -> Iterator[Var]:
+    """Yield the variables that an operation reads, and those of its places."""
+    steps = [s for p in (*op.reads, *op.writes) for s in p.path]
+    given = [*P.operands(op), *(s.index for s in steps if isinstance(s, P.Item))]
+    given += [p.object for p in (*op.reads, *op.writes)]
+    yield from (v for v in map(P.variable, given) if v is not None)
 
 
 def places(found: tuple[Place, ...], table: Table) -> tuple[Place, ...]:

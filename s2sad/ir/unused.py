@@ -73,6 +73,8 @@ class _Sweep:
         if not isinstance(operation, Op):
             return self.region(operation, leaves)
         reads, writes = self.places(operation.reads), self.places(operation.writes)
+        if (reads, writes) == (operation.reads, operation.writes):
+            return operation
         return replace(operation, reads=reads, writes=writes)
 
     def places(self, found: tuple[Place, ...]) -> tuple[Place, ...]:

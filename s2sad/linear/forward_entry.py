@@ -28,7 +28,7 @@ from s2sad.ir.printed import printed
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
 from s2sad.ir.unused import without_unused
-from s2sad.ir.verify import verify
+from s2sad.ir.verify import checked
 from s2sad.kinds import Kind
 from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.push import pushed
@@ -149,20 +149,35 @@ def _read(program: P.Program) -> Iterator[Var]:
 
 def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
     """Return a representative of each name that may share memory with another."""
-    found = {n: memory.find(n) for n in names}
+    parent: dict[str, str] = {}
+
+    def root(n: str) -> str:
+        while (up := parent.setdefault(n, n)) != n:
+            parent[n] = parent[up]
+            n = up
+        return n
+
+    def join(one: str, other: str) -> None:
+        one, other = sorted((root(one), root(other)))
+        parent[other] = one
+
     for n in sorted(names):
-        for other in sorted(memory.aliases.ever(n) & names):
-            one, same = found[n], found[other]
-            if one != same:
-                found = {m: min(one, same) if c in (one, same) else c for m, c in found.items()}
-    return found
+        join(n, memory.find(n))
+    ever: dict[str, set[str]] = {n: set() for n in names}
+    for table in memory.aliases.pairs_after.values():
+        for n in table.keys() & names:
+            ever[n] |= table[n]
+    for n, others in ever.items():
+        for other in others & names:
+            join(n, other)
+    return {n: root(n) for n in names}
 
 
 def _text(a: Analysed, linear: Linear, made: P.Program) -> Block:
     """Return the statements in which a derived program prints."""
     fixed = frozenset(linear.values)
-    made = verify(simplified(without_unused(verify(made)), fixed))
-    made = verify(without_unused(gathered(without_unused(made), fixed)))
+    made = checked(simplified(checked(made), fixed))
+    made = checked(without_unused(gathered(without_unused(made), fixed)))
     known = Derived(memories(made), linear.values, frozenset(linear.of.values()))
     node = printed(made, _made_up(a, linear, made), known)
     body: Block = node.body

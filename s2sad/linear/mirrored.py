@@ -306,8 +306,8 @@ def _forget(t: Tangents, op: Op) -> None:
 
 def _discard(t: Tangents, op: Op) -> None:
     """That nobody reads a value is said behind it, before what happens to its tangent."""
-    at = next((i for i, o in enumerate(t.ops) if op.operands[0] in o.outs), len(t.ops) - 1)
-    t.ops.insert(at + 1, op)
+    places = (i for i in range(len(t.ops), 0, -1) if op.operands[0] in t.ops[i - 1].outs)
+    t.ops.insert(next(places, len(t.ops)), op)
 
 
 def _plain(t: Tangents, op: Op) -> None:

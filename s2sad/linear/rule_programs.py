@@ -20,7 +20,7 @@ from s2sad.kinds import Dim, Kind
 from s2sad.linear.for_numbers import for_numbers
 from s2sad.modes.inline import may_be_plain
 from s2sad.primitives import language as L
-from s2sad.steps.derivation import Derivation, analyse, memory_of
+from s2sad.steps.derivation import Analysed, Derivation, analyse, memory_of
 from s2sad.syntax.decided import SettledNum, settled
 
 _MOST = 25
@@ -105,17 +105,45 @@ def as_asked(kind: Kind, setting: bool) -> Kind:
     return K.mapped(K.erase_value, kind) if not setting else kind
 
 
-_kept: dict[Asked, RuleProgram] = {}
+@dataclass(frozen=True)
+class _Kept:
+    """What is known of a rule while the functions that it calls have the rules they had."""
+
+    made: RuleProgram
+    rules: registry.SameRules
+
+
+_kept: dict[Asked, _Kept] = {}
+_helpers: dict[object, Analysed] = {}
 _rules = registry.SameRules(())  # it is fresh until any rule is registered
 
 
 def program_for(asked: Asked) -> RuleProgram:
-    """Return the program of a rule, which is kept until rules are registered anew."""
-    if not _rules.fresh:
-        _kept.clear()
-        _rules()
+    """Return the program of a rule, which is kept until what it calls has other rules."""
     known = _kept.get(asked)
-    return known if known is not None else _kept.setdefault(asked, _analysed(asked))
+    if known is None or not (known.rules.fresh or known.rules()):
+        made = _analysed(asked)
+        known = _kept[asked] = _Kept(made, registry.SameRules(_called_in(made)))
+    return known.made
+
+
+def _called_in(made: RuleProgram) -> list[object]:
+    """Return the functions that the program of a rule names."""
+    if made.program is None:
+        return []
+    given = [o for op in P.every(made.program.block) for o in P.operands(op)]
+    kinds = [o.kind for o in given if isinstance(o, P.Outer)]
+    return [k.value for k in kinds if isinstance(k, K.Known)]
+
+
+def _derivation() -> Derivation:
+    """Return a derivation in which the helpers of rules are known from before."""
+    if not _rules.fresh:
+        _helpers.clear()
+        _rules()
+    d = Derivation()
+    d.analysed |= _helpers
+    return d
 
 
 def _analysed(asked: Asked) -> RuleProgram:
@@ -129,9 +157,10 @@ def _analysed(asked: Asked) -> RuleProgram:
     fn = for_numbers(asked.rule, plain, wrapped)
     if fn is None:
         return RuleProgram(why="its source is not known")
-    d = Derivation()
+    d = _derivation()
     try:
         a = analyse(d, fn, kinds)
+        _helpers.update((key, found) for key, found in d.analysed.items() if found is not a)
         program = program_of(a.function, a.kinds, memory_of(d, a).changes)
     except (Error, NotImplementedError) as error:
         return RuleProgram(why=f"it cannot be analysed: {str(error).splitlines()[0]}")

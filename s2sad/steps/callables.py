@@ -274,6 +274,9 @@ def arguments_by_name(
 def all_kinds(facts: KindFacts) -> dict[str, Kind]:
     """Return the kinds that variables have anywhere in a function."""
     out: dict[str, Kind] = {}
+    joined: dict[str, set[int]] = {}  # the kind that was met before changes nothing
     for n, k in (item for env in facts.after.values() for item in env.items()):
-        out[n] = K.join(out.get(n, K.UNBOUND), k) if n in out else k
+        if id(k) not in joined.setdefault(n, set()):
+            joined[n].add(id(k))
+            out[n] = K.join(out.get(n, K.UNBOUND), k) if n in out else k
     return out
