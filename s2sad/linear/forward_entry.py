@@ -27,6 +27,8 @@ from s2sad.ir.simpler import simplified
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import verify
 from s2sad.kinds import Kind
+from s2sad.linear.abreast import Asked, abreast
+from s2sad.linear.directions import tangents_of
 from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.push import pushed
 from s2sad.linear.tangent_table import NOTHING, NotYet, Table, Tangents
@@ -58,8 +60,8 @@ class Forward:
 
 def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copies: Block) -> Node:
     """Return f_jvp(*args, *tangents), which gives the value and its tangent."""
-    if request.has_aux or d.abreast:
-        raise NotYet("several directions, or a result beside the one that is differentiated")
+    if request.has_aux:
+        raise NotYet("a result beside the one that is differentiated")
     facts = activity_of(d, a, request.wrt, True, False)
     named_to_the_end(d, a, facts, {*request.wrt} - {s.targets[0].id for s in copies})
     fence(a.function, a.kinds, facts, memory_of(d, a), request.constant, forward=True)
@@ -68,10 +70,8 @@ def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copi
     linear = linearise(program, table, request.wrt)
     made = _with_one_result(pushed(linear.program, table), table, a.kinds.result)
     made = _on_copies(made, copies, linear, table)
-    dots = list(map(table.dot, request.wrt))
-    return define_with(
-        a.function.node, entry, doc_of(d, a, request.wrt), _text(a, linear, made), dots
-    )
+    text = _text(table, linear, made, True)
+    return define_with(a.function.node, entry, doc_of(d, a, request.wrt), text, table.passed)
 
 
 def forward_function(
@@ -88,7 +88,7 @@ def forward_function(
     bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
     seeded = K.differentiable(a.kinds.result)
     program, table = _table(d, a, wrt, facts, False)
-    names = tuple(map(table.dot, wrt))
+    names = tuple(table.passed)
     found = Forward(d.names.fresh(f"{name_of(fn)}_jvp"), names, bare, seeded)
     d.forwards[key] = found
     fence(a.function, a.kinds, facts, memory_of(d, a), frozenset(), forward=True)
@@ -100,7 +100,7 @@ def forward_function(
     elif made.block.end.how == "next":
         end = P.End("next", made.block.end.results[:1])
         made = dataclasses.replace(made, block=dataclasses.replace(made.block, end=end))
-    body = _text(a, linear, made)
+    body = _text(table, linear, made, seeded)
     node = define_with(a.function.node, found.name, doc_of(d, a, wrt), body, list(names))
     add(d, node, a.function.source.fn, a)
     return found
@@ -125,8 +125,8 @@ def _table(
         outermost,
         {v.name: v for v in _read(program) if v.cell},
     )
-    for w in wrt:
-        table.dot(w)
+    dots = map(table.dot, wrt)
+    table.passed += map(table.several, dots) if d.abreast else dots
     return program, table
 
 
@@ -155,14 +155,31 @@ def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
     return found
 
 
-def _text(a: Analysed, linear: Linear, made: P.Program) -> Block:
+def _text(table: Table, linear: Linear, made: P.Program, seeded: bool) -> Block:
     """Return the statements in which a derived program prints."""
     fixed = frozenset(linear.values)
     made = verify(simplified(without_unused(verify(made)), fixed))
     made = verify(without_unused(made))
-    node = printed(made, _made_up(a, linear, made))
+    temps = _made_up(table.analysed, linear, made)
+    if table.derivation.abreast:
+        made = verify(_abreast(table, linear, made, temps, seeded))
+        temps |= {name for dot, name in table.lists.items() if dot in temps}
+    node = printed(made, temps)
     body: Block = node.body
     return body
+
+
+def _abreast(
+    table: Table, linear: Linear, made: P.Program, temps: frozenset[str], seeded: bool
+) -> P.Program:
+    """Return a program for several directions."""
+    given = made.block.params[-len(table.passed) :]
+    known = {*given, *linear.of.values(), *table.zeros}
+    forwards = table.derivation.forwards.values()
+    passed = {f.name: f.dots for f in forwards if isinstance(f, Forward)}
+    dots = tangents_of(made, known, linear.values, passed)
+    asked = Asked(dots, passed, table.several, lambda v: not v.name or v.name in temps, seeded)
+    return abreast(made, given, asked)
 
 
 def _taken(d: Derivation, a: Analysed) -> set[str]:

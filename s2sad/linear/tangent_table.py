@@ -31,7 +31,9 @@ class Table:
     """What is known of one function: what is `active`, and what is `written` in place.
 
     Where a derivative that is zero may meet an infinite one, `strong` says. No tangent
-    gets a name that is `taken`; `dots` are those that have been given.
+    gets a name that is `taken`; `dots` are those that have been given, `lists` those of tangents
+    in several directions, and `passed` those that the function is given. `zeros` are tangents
+    that are made of no other.
     """
 
     derivation: Derivation
@@ -45,6 +47,9 @@ class Table:
     outermost: bool
     cells: Mapping[str, Var] = field(default_factory=dict)
     dots: dict[str, str] = field(default_factory=dict)
+    lists: dict[str, str] = field(default_factory=dict)
+    zeros: set[Var] = field(default_factory=set)
+    passed: list[str] = field(default_factory=list)
 
     def is_temporary(self, v: Var) -> bool:
         """Say whether a variable is part of an expression, and computes no numbers of an array."""
@@ -85,15 +90,20 @@ class Table:
 
     def dot(self, word: str) -> str:
         """Return the name of a tangent; what has no name has a tangent without one."""
-        if not word:
-            return ""
-        if word not in self.dots:
-            made, number = f"{word}_dot", 1
+        return self._fresh(word, "_dot", self.dots)
+
+    def several(self, dot: str) -> str:
+        """Return the name of a list of tangents, one for each direction, by that of a tangent."""
+        return self._fresh(dot, "s", self.lists)
+
+    def _fresh(self, word: str, ending: str, given: dict[str, str]) -> str:
+        if word and word not in given:
+            made, number = f"{word}{ending}", 1
             while made in self.taken:
-                made, number = f"{word}_dot_{number}", number + 1
+                made, number = f"{word}{ending}_{number}", number + 1
             self.taken.add(made)
-            self.dots[word] = made
-        return self.dots[word]
+            given[word] = made
+        return given.get(word, "")
 
     def outer(self, home: types.ModuleType, word: str) -> P.Outer:
         """Return a function of a module: `np.zeros_like`."""

@@ -35,6 +35,13 @@ def handed(t: Tangents, result: Operand, taker: Var) -> Operand:
 
 def nothing(t: Tangents, value: Operand, kind: Kind) -> Operand:
     """Return zeros for a value of some kind: None for what has no derivative."""
+    found = _zeros(t, value, kind)
+    if isinstance(found, Var):
+        t.table.zeros.add(found)
+    return found
+
+
+def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
     match kind:
         case K.Num():
             return _number(t, kind)
