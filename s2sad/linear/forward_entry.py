@@ -38,7 +38,7 @@ from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.requests import Request
-from s2sad.stages import Activity, Met
+from s2sad.stages import Activity, Aliases, Met
 from s2sad.steps.derivation import Analysed, Derivation, analyse, analysis_key, memory_of
 from s2sad.steps.joining import add
 from s2sad.steps.strong import pushed_of
@@ -49,13 +49,15 @@ from s2sad.steps.tangents import activity_of, doc_of, named_to_the_end
 class Forward:
     """A function of values and tangents: its name, and those of the tangents it takes.
 
-    It is `bare` where they can be given by position. One that is `seeded` gives a pair.
+    It is `bare` where they can be given by position. One that is `seeded` gives a pair. Where its
+    tangents alone may raise anything it `raises`; so it does while that is not known.
     """
 
     name: str
     dots: tuple[str, ...]
     bare: bool
     seeded: bool
+    raises: bool = True
 
 
 def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copies: Block) -> Node:
@@ -94,6 +96,7 @@ def forward_function(
     fence(a.function, a.kinds, facts, memory_of(d, a), frozenset(), forward=True)
     d.told[a] = Story(facts, wrt)
     linear = linearise(program, table, wrt)
+    found = d.forwards[key] = dataclasses.replace(found, raises=table.raises)
     made = pushed(linear.program, table)
     if seeded:
         made = _with_one_result(made, table, a.kinds.result)
@@ -117,7 +120,7 @@ def _table(
         d,
         a,
         program.block.params,
-        active_with(program, edges, wrt),
+        active_with(program, edges, wrt) | _together(a, memory.aliases, program),
         frozenset(edges.written),
         pushed_of(d, a, facts, frozenset(wrt), Met()),
         memory.aliases,
@@ -128,6 +131,20 @@ def _table(
     dots = map(table.dot, wrt)
     table.passed += map(table.several, dots) if d.abreast else dots
     return program, table
+
+
+def _together(a: Analysed, aliases: Aliases, program: P.Program) -> frozenset[Var]:
+    """Return what shares memory with something else in the result: a caller may write it."""
+    function = a.function
+    handed = aliases.ever(function.result) & function.locals - {function.result}
+    shared = {n for n in handed if aliases.ever(n) & handed - {n}}
+    for op in P.every(program.block):
+        names = [v.name for v in map(P.variable, P.operands(op)) if v is not None]
+        if isinstance(op, Op) and op.primitive.form in ("tuple", "list", "dict"):
+            shared |= {n for n in names if names.count(n) > 1 and n in handed}
+    named = shared.union(*(aliases.ever(n) & function.locals for n in shared))
+    bound = (v for op in P.every(program.block) for v in (*op.outs, *P.bound(op)))
+    return frozenset(v for v in bound if v.name in named)
 
 
 def _made_up(a: Analysed, linear: Linear, made: P.Program) -> frozenset[str]:
