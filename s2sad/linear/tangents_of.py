@@ -123,7 +123,7 @@ def _may_show(t: Tangents, out: Var, operand: Operand, rule: Rule) -> bool:
     v = P.variable(operand)
     if v is None or not isinstance(v.kind, K.Array):
         return False
-    if out.name and v.name:
+    if out.name and v.name and out.name != v.name:  # by names, M = M.T would say nothing of M
         aliases = t.table.aliases
         return v.name in aliases.pairs_after.get(t.origin, {}).get(out.name, frozenset())
     return rule.view != "never"
