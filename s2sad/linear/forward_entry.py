@@ -30,6 +30,8 @@ from s2sad.ir.simpler import simplified
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
 from s2sad.kinds import Kind
+from s2sad.linear.abreast import Asked, abreast
+from s2sad.linear.directions import tangents_of
 from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.push import pushed
 from s2sad.linear.tangent_table import NOTHING, NotYet, Table, Tangents
@@ -39,7 +41,7 @@ from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.requests import Request
-from s2sad.stages import Activity, Met
+from s2sad.stages import Activity, Aliases, Met
 from s2sad.steps.derivation import Analysed, Derivation, analyse, analysis_key, memory_of
 from s2sad.steps.joining import add
 from s2sad.steps.strong import pushed_of
@@ -50,19 +52,21 @@ from s2sad.steps.tangents import activity_of, doc_of, named_to_the_end
 class Forward:
     """A function of values and tangents: its name, and those of the tangents it takes.
 
-    It is `bare` where they can be given by position. One that is `seeded` gives a pair.
+    It is `bare` where they can be given by position. One that is `seeded` gives a pair. Where its
+    tangents alone may raise anything it `raises`; so it does while that is not known.
     """
 
     name: str
     dots: tuple[str, ...]
     bare: bool
     seeded: bool
+    raises: bool = True
 
 
 def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copies: Block) -> Node:
     """Return f_jvp(*args, *tangents), which gives the value and its tangent."""
-    if request.has_aux or d.abreast:
-        raise NotYet("several directions, or a result beside the one that is differentiated")
+    if request.has_aux:
+        raise NotYet("a result beside the one that is differentiated")
     facts = activity_of(d, a, request.wrt, True, False)
     named_to_the_end(d, a, facts, {*request.wrt} - {s.targets[0].id for s in copies})
     fence(a.function, a.kinds, facts, memory_of(d, a), request.constant, forward=True)
@@ -71,10 +75,8 @@ def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copi
     linear = linearise(program, table, request.wrt)
     made = _with_one_result(pushed(linear.program, table), table, a.kinds.result)
     made = _on_copies(made, copies, linear, table)
-    dots = list(map(table.dot, request.wrt))
-    return define_with(
-        a.function.node, entry, doc_of(d, a, request.wrt), _text(a, linear, made), dots
-    )
+    text = _text(table, linear, made, True)
+    return define_with(a.function.node, entry, doc_of(d, a, request.wrt), text, table.passed)
 
 
 def forward_function(
@@ -91,19 +93,20 @@ def forward_function(
     bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
     seeded = K.differentiable(a.kinds.result)
     program, table = _table(d, a, wrt, facts, False)
-    names = tuple(map(table.dot, wrt))
+    names = tuple(table.passed)
     found = Forward(d.names.fresh(f"{name_of(fn)}_jvp"), names, bare, seeded)
     d.forwards[key] = found
     fence(a.function, a.kinds, facts, memory_of(d, a), frozenset(), forward=True)
     d.told[a] = Story(facts, wrt)
     linear = linearise(program, table, wrt)
+    found = d.forwards[key] = dataclasses.replace(found, raises=table.raises)
     made = pushed(linear.program, table)
     if seeded:
         made = _with_one_result(made, table, a.kinds.result)
     elif made.block.end.how == "next":
         end = P.End("next", made.block.end.results[:1])
         made = dataclasses.replace(made, block=dataclasses.replace(made.block, end=end))
-    body = _text(a, linear, made)
+    body = _text(table, linear, made, seeded)
     node = define_with(a.function.node, found.name, doc_of(d, a, wrt), body, list(names))
     add(d, node, a.function.source.fn, a)
     return found
@@ -120,7 +123,7 @@ def _table(
         d,
         a,
         program.block.params,
-        active_with(program, edges, wrt),
+        active_with(program, edges, wrt) | _together(a, memory.aliases, program),
         frozenset(edges.written),
         pushed_of(d, a, facts, frozenset(wrt), Met()),
         memory.aliases,
@@ -128,9 +131,23 @@ def _table(
         outermost,
         {v.name: v for v in _read(program) if v.cell},
     )
-    for w in wrt:
-        table.dot(w)
+    dots = map(table.dot, wrt)
+    table.passed += map(table.several, dots) if d.abreast else dots
     return program, table
+
+
+def _together(a: Analysed, aliases: Aliases, program: P.Program) -> frozenset[Var]:
+    """Return what shares memory with something else in the result: a caller may write it."""
+    function = a.function
+    handed = aliases.ever(function.result) & function.locals - {function.result}
+    shared = {n for n in handed if aliases.ever(n) & handed - {n}}
+    for op in P.every(program.block):
+        names = [v.name for v in map(P.variable, P.operands(op)) if v is not None]
+        if isinstance(op, Op) and op.primitive.form in ("tuple", "list", "dict"):
+            shared |= {n for n in names if names.count(n) > 1 and n in handed}
+    named = shared.union(*(aliases.ever(n) & function.locals for n in shared))
+    bound = (v for op in P.every(program.block) for v in (*op.outs, *P.bound(op)))
+    return frozenset(v for v in bound if v.name in named)
 
 
 def _made_up(a: Analysed, linear: Linear, made: P.Program) -> frozenset[str]:
@@ -173,15 +190,34 @@ def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
     return {n: root(n) for n in names}
 
 
-def _text(a: Analysed, linear: Linear, made: P.Program) -> Block:
+def _text(table: Table, linear: Linear, made: P.Program, seeded: bool) -> Block:
     """Return the statements in which a derived program prints."""
     fixed = frozenset(linear.values)
     made = checked(simplified(checked(made), fixed))
     made = checked(without_unused(gathered(without_unused(made), fixed)))
-    known = Derived(memories(made), linear.values, frozenset(linear.of.values()))
-    node = printed(made, _made_up(a, linear, made), known)
+    temps = _made_up(table.analysed, linear, made)
+    if table.derivation.abreast:
+        made = checked(_abreast(table, linear, made, temps, seeded))
+        temps |= {name for dot, name in table.lists.items() if dot in temps}
+        node = printed(made, temps)
+    else:
+        known = Derived(memories(made), linear.values, frozenset(linear.of.values()))
+        node = printed(made, temps, known)
     body: Block = node.body
     return body
+
+
+def _abreast(
+    table: Table, linear: Linear, made: P.Program, temps: frozenset[str], seeded: bool
+) -> P.Program:
+    """Return a program for several directions."""
+    given = made.block.params[-len(table.passed) :]
+    known = {*given, *linear.of.values(), *table.zeros}
+    forwards = table.derivation.forwards.values()
+    passed = {f.name: f.dots for f in forwards if isinstance(f, Forward)}
+    dots = tangents_of(made, known, linear.values, passed)
+    asked = Asked(dots, passed, table.several, lambda v: not v.name or v.name in temps, seeded)
+    return abreast(made, given, asked)
 
 
 def _taken(d: Derivation, a: Analysed) -> set[str]:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.order import order_matters
+from s2sad.inside import stop_gradient
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.called import called
@@ -34,6 +35,9 @@ def operation(t: Tangents, op: Op) -> None:
     t.origin = op.origin
     if op.primitive is L.DISCARD:
         _discard(t, op)
+        return
+    if t.table.stops(op):
+        _stopped(t, op)
         return
     touched = [*P.operands(op), *(p.object for p in op.writes)]
     moving = any(map(t.has, touched)) or any(map(t.table.carries, op.outs))
@@ -55,6 +59,22 @@ def operation(t: Tangents, op: Op) -> None:
             give_zeros(t, v)
 
 
+def _stopped(t: Tangents, op: Op) -> None:
+    """Say of a value that it is stopped, where the text is derived again; an array is a copy.
+
+    By its memory it would be taken for what it was made of.
+    """
+    (out,), given = op.outs, op.operands
+    if op.primitive is not L.SAME:
+        raise NotYet("a value that is stopped where it is computed")
+    made = t.call(t.table.helper(stop_gradient), given, out.kind)
+    if isinstance(out.kind, K.Array):
+        made = t.emit(L.method("copy"), (made,), out.kind)
+    t.add(dataclasses.replace(op, operands=(made,)))
+    if t.table.carries(out):
+        give_zeros(t, out)
+
+
 def _out(t: Tangents, op: Op) -> Var | None:
     """Return the result of an operation, if it has a tangent."""
     (out,) = op.outs
@@ -70,6 +90,8 @@ def _infix(t: Tangents, op: Op) -> None:
         sides = [tangent_of(t, o) if isinstance(kind_of(o), _SEQUENCES) else o for o in op.operands]
         t.give(out, t.emit(op.primitive, sides, out.kind))
         return
+    if any(isinstance(kind_of(o), K.Obj | K.Opaque | K.Known) for o in op.operands):
+        raise NotYet("an operator of a class")
     computed(t, out, OPERATORS[op.primitive.word], op.operands)
 
 
@@ -134,7 +156,7 @@ def _field(t: Tangents, op: Op) -> None:
     if out is None or not t.has(owner):
         return
     kind = kind_of(owner)
-    if isinstance(kind, K.Tuple) and kind.cls is not None:
+    if isinstance(kind, K.Tuple) and kind.cls is not None and word in K.names_of(kind):
         index = K.names_of(kind).index(word)
         t.give(out, t.emit(L.ITEM, (t.maybe(owner), P.Const(index)), out.kind))
     elif isinstance(kind, K.Obj):
@@ -252,8 +274,9 @@ def _each(t: Tangents, op: Op) -> None:
 def _call_each(t: Tangents, op: Op, given: tuple[Operand, ...]) -> None:
     fn, owner, index, value = given
     out = Var("", K.NONE)
-    places = (Place(owner, (P.Item(index),)),) if isinstance(owner, Var) else ()
-    operands = (fn, owner, t.index(index, as_argument=True), value)
+    at = t.index(index, as_argument=True)
+    places = (Place(owner, (P.Item(at),)),) if isinstance(owner, Var) else ()
+    operands = (fn, owner, at, value)
     t.add(Op((out,), L.CALL, operands, (), (), places, op.origin))
     t.add(Op((), L.DISCARD, (out,), (), (), (), op.origin))
 

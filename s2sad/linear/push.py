@@ -135,9 +135,11 @@ def _seen_alike(t: Tangents, told: Computed, shadow: Operand) -> Var:
 def _is_new(t: Tangents, value: Operand) -> bool:
     """Say whether the last operation makes memory that nothing else knows."""
     last = t.ops[-1] if t.ops else None
-    return (
-        isinstance(last, Op) and value in last.outs and last.primitive.form in ("infix", "prefix")
-    )
+    if not isinstance(last, Op) or value not in last.outs:
+        return False
+    fn = kind_of(last.operands[0]) if last.primitive is L.CALL else None
+    rule = registry.rule_for(fn.value) if isinstance(fn, K.Known) else None
+    return last.primitive.form in ("infix", "prefix") or (rule is not None and rule.view == "never")
 
 
 def _by_rule(t: Tangents, told: Computed, rule: Rule) -> Operand | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,7 +32,9 @@ class Table:
     """What is known of one function: what is `active`, and what is `written` in place.
 
     Where a derivative that is zero may meet an infinite one, `strong` says. No tangent
-    gets a name that is `taken`; `dots` are those that have been given.
+    gets a name that is `taken`; `dots` are those that have been given, `lists` those of tangents
+    in several directions, and `passed` those that the function is given. `zeros` are tangents
+    that are made of no other. What computes tangents `raises` where it may raise anything.
     """
 
     derivation: Derivation
@@ -45,11 +48,21 @@ class Table:
     outermost: bool
     cells: Mapping[str, Var] = field(default_factory=dict)
     dots: dict[str, str] = field(default_factory=dict)
+    lists: dict[str, str] = field(default_factory=dict)
+    zeros: set[Var] = field(default_factory=set)
+    passed: list[str] = field(default_factory=list)
+    raises: bool = False
 
     def is_temporary(self, v: Var) -> bool:
         """Say whether a variable is part of an expression, and computes no numbers of an array."""
         plain = not isinstance(v.kind, K.Array)
         return plain and (not v.name or v.name in self.analysed.function.temps)
+
+    @functools.cached_property
+    def handed(self) -> frozenset[str]:
+        """The names of what the caller gets, who may write it."""
+        function = self.analysed.function
+        return (self.aliases.ever(function.result) & function.locals) | {function.result}
 
     @property
     def refs(self) -> Refs:
@@ -77,23 +90,33 @@ class Table:
     def acts_in(self, block: P.Block) -> bool:
         """Say whether something in a block writes memory that has a shadow."""
         return any(
-            isinstance(place.object, Var) and place.object in self.active
+            (isinstance(place.object, Var) and place.object in self.active)
             for op in P.every(block)
             if isinstance(op, Op)
             for place in op.writes
-        )
+        ) or any(map(self.stops, P.every(block)))
+
+    def stops(self, operation: P.Operation) -> bool:
+        """Say whether an operation stops a derivative, in a text that is read and derived again."""
+        names = self.analysed.function.stopped if self.derivation.for_reading else frozenset()
+        return any(v.name in names for v in operation.outs)
 
     def dot(self, word: str) -> str:
         """Return the name of a tangent; what has no name has a tangent without one."""
-        if not word:
-            return ""
-        if word not in self.dots:
-            made, number = f"{word}_dot", 1
+        return self._fresh(word, "_dot", self.dots)
+
+    def several(self, dot: str) -> str:
+        """Return the name of a list of tangents, one for each direction, by that of a tangent."""
+        return self._fresh(dot, "s", self.lists)
+
+    def _fresh(self, word: str, ending: str, given: dict[str, str]) -> str:
+        if word and word not in given:
+            made, number = f"{word}{ending}", 1
             while made in self.taken:
-                made, number = f"{word}_dot_{number}", number + 1
+                made, number = f"{word}{ending}_{number}", number + 1
             self.taken.add(made)
-            self.dots[word] = made
-        return self.dots[word]
+            given[word] = made
+        return given.get(word, "")
 
     def outer(self, home: types.ModuleType, word: str) -> P.Outer:
         """Return a function of a module: `np.zeros_like`."""
@@ -128,6 +151,12 @@ class Tangents:
             yield self.ops
         finally:
             self.ops, self.env = outside, env
+
+    def may_raise(self) -> None:
+        """Note that a tangent may raise what its value does not; a try may not catch that."""
+        if self.caught:
+            raise NotYet("a derivative that may raise what a try catches")
+        self.table.raises = True
 
     def means(self, variables: Iterable[Var]) -> None:
         """Let the names of variables mean these from here on."""

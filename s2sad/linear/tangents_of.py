@@ -83,16 +83,18 @@ def computed(
     rule = registry.rule_for(fn)
     if rule is None:
         raise NotYet(f"{getattr(fn, '__name__', fn)} has no rule")
+    if any(isinstance(kind_of(o), K.Iterable_) and o in t.table.active for o in given):
+        raise NotYet("an iterable of what is active, given to a function")
     if rule.calls:
         raise NotYet("a function that is given to a library")
-    if t.caught and registry.numbers_of(fn).raises == "anything":
-        raise NotYet("a derivative that may raise what a try catches")
+    if registry.numbers_of(fn).raises == "anything":
+        t.may_raise()
     if rule.is_zero(any(K.is_complex(kind_of(o)) for o in given)):
         made: Operand = nothing(t, out, out.kind)
     elif not any(map(t.has, given)):
         made = nothing(t, out, out.kind)
     else:
-        own = out in t.table.written
+        own = out in t.table.written or (out.name in t.table.handed and _is_apart(out, rule))
         base = _base(t, out, given, rule) if own else None
         dot = t.bind(out)
         operands = (out, *given, *map(t.maybe, given))
@@ -102,6 +104,11 @@ def computed(
         return dot
     t.give(out, made)
     return t.maybe(out)
+
+
+def _is_apart(out: Var, rule: Rule) -> bool:
+    """Say whether a value is an array of its own: so is its tangent, where others get both."""
+    return isinstance(out.kind, K.Array) and out.kind.rank > 0 and rule.view == "never"
 
 
 def _base(t: Tangents, out: Var, given: Sequence[Operand], rule: Rule) -> int | None:
@@ -116,7 +123,7 @@ def _may_show(t: Tangents, out: Var, operand: Operand, rule: Rule) -> bool:
     v = P.variable(operand)
     if v is None or not isinstance(v.kind, K.Array):
         return False
-    if out.name and v.name and out.name != v.name:
+    if out.name and v.name and out.name != v.name:  # by names, M = M.T would say nothing of M
         aliases = t.table.aliases
         return v.name in aliases.pairs_after.get(t.origin, {}).get(out.name, frozenset())
     return rule.view != "never"

@@ -15,6 +15,7 @@ from s2sad import runtime
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
 from s2sad.facts.members import class_function
+from s2sad.inside import adjoint_hook, stop_gradient
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
@@ -107,6 +108,13 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
     from s2sad.linear.forward_entry import forward_function
 
     table = t.table
+    if call.fn is stop_gradient and op.outs[0] not in table.written:
+        t.add(op)
+        if table.carries(op.outs[0]):
+            give_zeros(t, op.outs[0])
+        return
+    if call.fn in (stop_gradient, adjoint_hook):
+        raise NotYet("what means something to derivatives, called as any function")
     everything = {**call.given, **call.extra}
     active = tuple(p for p, o in everything.items() if any(map(t.has, _parts(o))))
     (out,) = op.outs
@@ -127,7 +135,11 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
     hit = [v for v in written if v in t.of]
     if [v for v in hit if not any(v in _parts(o) for o in everything.values())]:
         raise NotYet("a call that writes what it is not given")
+    _refuse_shared(t, op, everything)
     found = forward_function(table.derivation, call.fn, call.params, tuple(call.extra), active)
+    if found.raises:
+        t.may_raise()
+    table.derivation.called.setdefault(found.name, (table.analysed, op.origin))
     name = P.Outer(found.name, K.UNKNOWN)
     plain = op.operands if op.primitive.form == "method" else op.operands[1:]
     extra = tuple(call.extra.items())
@@ -150,6 +162,29 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
     t.add(Op((both,), L.CALL, operands, settings, reads, writes, op.origin))
     dot = t.bind(out) if table.carries(out) else Var("", K.UNKNOWN)
     t.add(Op((out, dot), L.UNPACK, (both,), (), (), (), op.origin))
+
+
+def _refuse_shared(t: Tangents, op: Op, given: Mapping[str, Given]) -> None:
+    """Refuse arguments that may share memory of which the called function writes one."""
+    aliases = t.table.aliases
+    names = [{n for o in _parts(g) for n in _roots(t, o)} for g in given.values()]
+    for w in aliases.writes:
+        if w.statement is op.origin and w.how == "call":
+            shared = aliases.sharing(op.origin, w.base)
+            hit = {n for roots in names for n in roots & shared} - {w.base}
+            if hit or sum(w.base in roots for roots in names) > 1:
+                raise NotYet("arguments that share memory which the call writes")
+
+
+def _roots(t: Tangents, operand: Operand) -> set[str]:
+    """Return the names of the memory that an operand is, or is a part of."""
+    v = P.variable(operand)
+    if v is None or K.shares_nothing(v.kind):
+        return set()
+    made = next((op for op in reversed(t.ops) if v in op.outs), None)
+    if v.name or not isinstance(made, Op):
+        return {v.name}
+    return {n for o in P.operands(made) for n in _roots(t, o)}
 
 
 def _parts(given: Given) -> tuple[Operand, ...]:

@@ -17,8 +17,25 @@ _NARROW = ("float16", "float32", "complex64")
 
 
 def give_zeros(t: Tangents, v: Var) -> None:
-    """Let a variable have a tangent of zero."""
+    """Let a variable have a tangent of zero; parts that share memory have tangents that do."""
+    if v in t.table.written and memories_in(v.kind) > 1:
+        table = t.emit(L.DICT, (), K.UNKNOWN)
+        made = t.call(t.table.helper(runtime.twin_of), (table, v), tangent_kind(v.kind))
+        t.table.zeros |= {table, made}
+        t.give(v, made)
+        return
     t.give(v, nothing(t, v, v.kind))
+
+
+def memories_in(kind: Kind) -> int:
+    """Return how many arrays and structures a value holds that may share memory; 2 for more."""
+    if isinstance(kind, K.Array):
+        return int(K.differentiable(kind))
+    inner = [memories_in(k) for k in K.together(kind)]
+    if kind.how == "option":
+        return max(inner)
+    many = kind.rest is not None
+    return min(2, sum(inner) * (2 if many else 1)) or int(K.is_container(kind))
 
 
 def tangent_of(t: Tangents, operand: Operand) -> Operand:
@@ -35,6 +52,13 @@ def handed(t: Tangents, result: Operand, taker: Var) -> Operand:
 
 def nothing(t: Tangents, value: Operand, kind: Kind) -> Operand:
     """Return zeros for a value of some kind: None for what has no derivative."""
+    found = _zeros(t, value, kind)
+    if isinstance(found, Var):
+        t.table.zeros.add(found)
+    return found
+
+
+def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
     match kind:
         case K.Num():
             return _number(t, kind)

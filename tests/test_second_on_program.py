@@ -1,0 +1,134 @@
+"""Derivatives of derivatives, where forward mode goes from program to program."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad import pipeline
+from s2sad.linear.tangent_table import NotYet
+
+X = np.array([0.4, -0.3, 0.9])
+V = np.array([1.0, 0.5, -2.0])
+
+
+@pytest.fixture(autouse=True)
+def on_program(monkeypatch):
+    """Let all that is asked of forward mode be done on the program; nothing else does it then."""
+    derive = pipeline.derive
+
+    def asked(request, again=None, within=None):
+        return derive(dataclasses.replace(request, on_program=True), again, within)
+
+    monkeypatch.setattr(pipeline, "derive", asked)
+
+
+def quartic(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += np.sin(x[i]) * x[i - 1] ** 2
+    return s
+
+
+def written(x):
+    u = np.zeros(3)
+    u[1:] = x[1:] * x[:-1]
+    if x[0] > 0.0:
+        u[0] = inner(x)
+    return np.sum(u * u)
+
+
+def inner(x):
+    return x[0] * x[1] * x[2]
+
+
+@pytest.mark.parametrize("f", [quartic, written])
+def test_products_with_the_hessian(f):
+    h = 1e-6
+    grad = s2sad.grad(f)
+    want = (grad(X + h * V) - grad(X - h * V)) / (2 * h)
+    assert s2sad.hvp(f, (X,), (V,)) == pytest.approx(want, rel=1e-5, abs=1e-7)
+    assert s2sad.jvp(grad, (X,), (V,))[1] == pytest.approx(want, rel=1e-5, abs=1e-7)
+    assert s2sad.hessian(f)(X) @ V == pytest.approx(want, rel=1e-5, abs=1e-7)
+    along = s2sad.grad(lambda x: s2sad.jvp(f, (x,), (V,))[1])
+    assert along(X) == pytest.approx(want, rel=1e-5, abs=1e-7)
+
+
+def stopped(x, y):
+    held = s2sad.stop_gradient(y)
+    return np.sum(x * x * held * y)
+
+
+def stopped_on_one_path(x, y):
+    held = y
+    if y[0] > 0.0:
+        held = s2sad.stop_gradient(y)
+    return np.sum(x * x * held * y)
+
+
+@pytest.mark.parametrize("f", [stopped, stopped_on_one_path])
+def test_what_is_stopped_is_stopped_in_the_text_that_is_derived_again(f):
+    """The tangent by x reads a value that is held: its derivative by y is that of y alone."""
+    slope = s2sad.grad(lambda y: s2sad.jvp(f, (X, y), (V, None))[1])
+    assert slope(np.abs(X)) == pytest.approx(2.0 * X * V * np.abs(X))
+
+
+def rooted(x):
+    return math.sqrt(x)
+
+
+def caught(x):
+    try:
+        return rooted(x)
+    except ArithmeticError:
+        return x
+
+
+def test_a_try_catches_nothing_that_only_a_tangent_raises():
+    with pytest.raises(NotYet, match="try catches"):
+        s2sad.jvp(caught, (0.0,), (1.0,))
+
+
+def shifted(x):
+    return x + 0.0
+
+
+def writes_what_it_is_given(x):
+    y = shifted(x)
+    y[0] = 5.0
+    return y * x
+
+
+def one_list_twice(n):
+    row = [0.0] * n
+    return [row, row]
+
+
+def lists_of_lists(x):
+    rows = one_list_twice(3)
+    rows[0][1] = x[0] ** 2
+    return rows[1][1]
+
+
+def test_tangents_share_memory_where_values_do():
+    v = V.copy()
+    _, dy = s2sad.jvp(writes_what_it_is_given, (X,), (v,))
+    assert dy == pytest.approx([5.0 * V[0], *(2.0 * X * V)[1:]])
+    assert v.tolist() == V.tolist()
+    assert s2sad.jvp(lists_of_lists, (X,), (V,))[1] == pytest.approx(2.0 * X[0] * V[0])
+
+
+def test_what_a_call_may_write_twice_is_refused():
+    def fill(a, b):
+        a[0] = b[1]
+        return b[0]
+
+    def f(x):
+        a = np.zeros(2)
+        a[1] = x
+        return fill(a, a) * x
+
+    with pytest.raises(NotYet, match="share memory"):
+        s2sad.jvp(f, (2.0,), (1.0,))
