@@ -158,6 +158,10 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
             return forward_entry(d, a, request, entry, copies)
         node = jvp_entry(d, a, request, entry, copies, writers())
         return look_before_copies(d, a, node) if copies else node
+    if request.on_program and request.mode in ("grad", "value_and_grad"):
+        from s2sad.linear.reverse_entry import reverse_function
+
+        return reverse_function(d, a, request, entry, _doc(d, a, request), work_on_copies(d, a))
     p = parts_of(
         d,
         a,

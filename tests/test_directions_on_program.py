@@ -12,7 +12,7 @@ import pytest
 from frozen_programs import held
 from frozen_records import direction, leaves
 from properties import same
-from test_forward_on_program import derived
+from test_modes_on_program import derived
 
 import s2sad
 from s2sad import kinds as K

@@ -20,7 +20,7 @@ def on_program(monkeypatch):
     derive = pipeline.derive
 
     def asked(request, again=None, within=None):
-        return derive(dataclasses.replace(request, on_program=True), again, within)
+        return derive(dataclasses.replace(request, on_program=request.mode == "jvp"), again, within)
 
     monkeypatch.setattr(pipeline, "derive", asked)
 

@@ -52,9 +52,13 @@ class Flows:
         return _reached(self.into, _variables(ends))
 
 
-def flows(program: P.Program, classes: Mapping[str, str]) -> Flows:
-    """Return the flows of a program; names of one class may share memory."""
+def flows(program: P.Program, classes: Mapping[str, str], lent: Iterable[str] = ()) -> Flows:
+    """Return the flows of a program; names of one class may share memory.
+
+    What stands under the names that are `lent` may be written by others.
+    """
     worker = _Walk(Flows(), classes)
+    worker.written |= {classes.get(n, n) for n in lent}
     for v in program.block.params:
         if isinstance(v.kind, K.LocalFunction):  # what it captures is given beside it
             names = v.kind.variables

@@ -257,7 +257,8 @@ class _Writer:
         if isinstance(target, gast.Subscript):
             owner, index = self.value(target.value), self.value(target.slice)
             place = self.place(owner, P.Item(index))
-            self.act(L.PUT_ITEM, (owner, index, value), place, marks)
+            part = (("part", self.kind(target)), *marks)
+            self.act(L.PUT_ITEM, (owner, index, value), place, part)
             return
         owner = self.value(target.value)
         place = self.place(owner, P.Field(target.attr))

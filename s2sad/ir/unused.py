@@ -15,6 +15,7 @@ with stands around it; a while loop stays, since it may never end.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from s2sad.ir import program as P
 from s2sad.ir import rebuilt as R
@@ -104,7 +105,10 @@ class _Sweep:
                 body, outs = region.body, self.kept(region.outs)
                 starts = _those(region.starts, self.kept(body.params))
                 new = self.block(body, self.kept(body.params), outs)
-                return replace(region, outs=self.some(region.outs), starts=starts, body=new)
+                order = _order(outs, self.kept(body.params))
+                new = replace(_ending(new, order), params=_at(new.params, order))
+                outs_ = self.some(region.outs)
+                return replace(region, outs=outs_, starts=_at(starts, order), body=new)
             case P.While():
                 return self.repeat(region)
             case P.Collect():
@@ -130,6 +134,8 @@ class _Sweep:
         takes, outs = self.kept(region.carried), self.kept(region.outs)
         test, body = self.whole(region.test), self.block(region.body, takes, outs)
         carried, starts = self.some(region.carried), _those(region.starts, takes)
+        order = _order(outs, takes)
+        carried, starts, body = _at(carried, order), _at(starts, order), _ending(body, order)
         return P.While(self.some(region.outs), carried, starts, test, body, region.origin)
 
     def attempt(self, region: P.Try, leaves: Kept) -> P.Try:
@@ -165,3 +171,23 @@ def _plain(region: P.Try) -> list[P.Operation]:
 def _those(results: tuple[Operand, ...], kept: Kept) -> tuple[Operand, ...]:
     """Return the results that are taken up; where nobody takes any, none."""
     return tuple(r for r, stays in zip(results, kept, strict=False) if stays)
+
+
+T = TypeVar("T")
+
+
+def _order(outs: Kept, params: Kept) -> list[int]:
+    """Return the places of what a loop goes on to carry, those of its results first."""
+    gives = [k < len(outs) and outs[k] for k, stays in enumerate(params) if stays]
+    return [i for i, g in enumerate(gives) if g] + [i for i, g in enumerate(gives) if not g]
+
+
+def _at(found: tuple[T, ...], order: list[int]) -> tuple[T, ...]:
+    return tuple(found[i] for i in order)
+
+
+def _ending(body: P.Block, order: list[int]) -> P.Block:
+    """Return the body of a loop that hands over what the next round starts with in that order."""
+    if body.end.how != "next":
+        return body
+    return replace(body, end=replace(body.end, results=_at(body.end.results, order)))

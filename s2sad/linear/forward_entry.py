@@ -71,11 +71,11 @@ def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copi
     named_to_the_end(d, a, facts, {*request.wrt} - {s.targets[0].id for s in copies})
     fence(a.function, a.kinds, facts, memory_of(d, a), request.constant, forward=True)
     d.told[a] = Story(facts, request.wrt)
-    program, table = _table(d, a, request.wrt, facts, True)
+    program, table = table_of(d, a, request.wrt, facts, True)
     linear = linearise(program, table, request.wrt)
     made = _with_one_result(pushed(linear.program, table), table, a.kinds.result)
-    made = _on_copies(made, copies, linear, table)
-    text = _text(table, linear, made, True)
+    made = on_copies(made, copies, linear, table)
+    text = text_of(table, linear, made, True)
     return define_with(a.function.node, entry, doc_of(d, a, request.wrt), text, table.passed)
 
 
@@ -92,7 +92,7 @@ def forward_function(
     args = a.function.node.args
     bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
     seeded = K.differentiable(a.kinds.result)
-    program, table = _table(d, a, wrt, facts, False)
+    program, table = table_of(d, a, wrt, facts, False)
     names = tuple(table.passed)
     found = Forward(d.names.fresh(f"{name_of(fn)}_jvp"), names, bare, seeded)
     d.forwards[key] = found
@@ -106,19 +106,27 @@ def forward_function(
     elif made.block.end.how == "next":
         end = P.End("next", made.block.end.results[:1])
         made = dataclasses.replace(made, block=dataclasses.replace(made.block, end=end))
-    body = _text(table, linear, made, seeded)
+    body = text_of(table, linear, made, seeded)
     node = define_with(a.function.node, found.name, doc_of(d, a, wrt), body, list(names))
     add(d, node, a.function.source.fn, a)
     return found
 
 
-def _table(
-    d: Derivation, a: Analysed, wrt: tuple[str, ...], facts: Activity, outermost: bool
+def table_of(
+    d: Derivation,
+    a: Analysed,
+    wrt: tuple[str, ...],
+    facts: Activity,
+    outermost: bool,
+    lent: frozenset[str] = frozenset(),
 ) -> tuple[P.Program, Table]:
-    """Return the program of a function, and what is known of its tangents."""
+    """Return the program of a function, and what is known of its tangents.
+
+    What is `lent` to it is memory that others may write before a backward sweep reads it.
+    """
     memory = memory_of(d, a)
     program = program_of(a.function, a.kinds, memory.changes)
-    edges = flows(program, _classes(memory, a.function.locals))
+    edges = flows(program, _classes(memory, a.function.locals), lent)
     table = Table(
         d,
         a,
@@ -190,8 +198,8 @@ def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
     return {n: root(n) for n in names}
 
 
-def _text(table: Table, linear: Linear, made: P.Program, seeded: bool) -> Block:
-    """Return the statements in which a derived program prints."""
+def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) -> Block:
+    """Return the statements in which a derived program prints; it may give a pair (`seeded`)."""
     fixed = frozenset(linear.values)
     made = checked(simplified(checked(made), fixed))
     made = checked(without_unused(gathered(without_unused(made), fixed)))
@@ -199,6 +207,8 @@ def _text(table: Table, linear: Linear, made: P.Program, seeded: bool) -> Block:
     if table.derivation.abreast:
         made = checked(_abreast(table, linear, made, temps, seeded))
         temps |= {name for dot, name in table.lists.items() if dot in temps}
+        node = printed(made, temps)
+    elif table.backward:
         node = printed(made, temps)
     else:
         known = Derived(memories(made), linear.values, frozenset(linear.of.values()))
@@ -242,7 +252,7 @@ def _with_one_result(program: P.Program, table: Table, kind: K.Kind) -> P.Progra
     return dataclasses.replace(program, block=made)
 
 
-def _on_copies(program: P.Program, copies: Block, linear: Linear, table: Table) -> P.Program:
+def on_copies(program: P.Program, copies: Block, linear: Linear, table: Table) -> P.Program:
     """Return a program that works on copies of what it writes; the caller's arguments stay."""
     block = program.block
     t = Tangents(table)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.order import order_matters
+from s2sad.facts.results import array_item
 from s2sad.inside import stop_gradient
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
@@ -177,7 +178,23 @@ def _put(t: Tangents, op: Op) -> None:
     plain = isinstance(kind_of(owner), K.Array)
     stored = P.Const(0.0) if plain and not t.has(value) else tangent_of(t, value)
     t.add(op)
-    t.act(op, (shadow, *(t.index(i) for i in steps), stored), shadow)
+    part, whole = kind_of(value), kind_of(owner)
+    if isinstance(whole, K.Array):
+        part = array_item(whole, _index_kind(t, steps[0]))
+    rest = tuple((n, v) for n, v in op.settings if n != "part")
+    told = dataclasses.replace(op, settings=(("part", part), *rest))
+    t.act(told, (shadow, *(t.index(i) for i in steps), stored), shadow)
+
+
+def _index_kind(t: Tangents, index: Operand) -> object:
+    """Return the kind of an index: of a slice, those of its bounds."""
+    v = P.variable(index)
+    made = t.maker(v) if v is not None else None
+    if made is not None and made.primitive is L.SLICE:
+        return slice(*map(kind_of, made.operands))
+    if made is not None and made.primitive is L.TUPLE:
+        return tuple(_index_kind(t, o) for o in made.operands)
+    return kind_of(index)
 
 
 def _drop(t: Tangents, op: Op) -> None:
@@ -212,7 +229,8 @@ def _augmented_part(t: Tangents, op: Op) -> None:
     new = t.emit(L.INFIX[word], (old, value), kind)
     made = computed(t, new, OPERATORS[word], (old, value))
     places = (Place(shadow, (P.Item(steps[0]),)),)
-    t.add(Op((), L.PUT_ITEM, (shadow, t.index(steps[0]), made), (), (), places, op.origin))
+    told = (("part", kind),)
+    t.add(Op((), L.PUT_ITEM, (shadow, t.index(steps[0]), made), told, (), places, op.origin))
     t.add(op)
 
 

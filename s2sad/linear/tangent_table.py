@@ -16,7 +16,7 @@ from s2sad.known.pieces import Piece
 from s2sad.modes.refs import Refs
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
-from s2sad.stages import Aliases, Pushed
+from s2sad.stages import Aliases, Pushed, Zeros
 from s2sad.steps.derivation import Analysed, Derivation
 
 NOTHING = P.Const(None)
@@ -47,6 +47,8 @@ class Table:
     taken: set[str]
     outermost: bool
     cells: Mapping[str, Var] = field(default_factory=dict)
+    strong_back: Zeros | None = None
+    backward: bool = False
     dots: dict[str, str] = field(default_factory=dict)
     lists: dict[str, str] = field(default_factory=dict)
     zeros: set[Var] = field(default_factory=set)
@@ -214,7 +216,7 @@ class Tangents:
         u[i + 1 : n]       u_dot[i + 1 : n]; as an argument, slice(i + 1, n)
         """
         v = P.variable(operand)
-        made = self._maker(v) if v is not None and self.table.is_temporary(v) else None
+        made = self.maker(v) if v is not None and self.table.is_temporary(v) else None
         if made is None or made.primitive.form not in _OF_INDICES:
             return operand
         operands = tuple(self.index(o, as_argument) for o in made.operands)
@@ -225,7 +227,8 @@ class Tangents:
         self.add(replace(made, outs=(again,), operands=operands))
         return again
 
-    def _maker(self, v: Var) -> Op | None:
+    def maker(self, v: Var) -> Op | None:
+        """Return the operation of this block that binds a variable."""
         for op in reversed(self.ops):
             if v in op.outs:
                 return op if isinstance(op, Op) else None

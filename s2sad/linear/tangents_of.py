@@ -146,7 +146,8 @@ def put(t: Tangents, shadow: Var, value: Operand) -> None:
     """Write all of a shadow."""
     everywhere = P.Const(...)
     writes = (Place(shadow, (P.Item(everywhere),)),)
-    t.add(Op((), L.PUT_ITEM, (shadow, everywhere, value), (), (), writes, t.origin))
+    told = (("part", shadow.kind),)
+    t.add(Op((), L.PUT_ITEM, (shadow, everywhere, value), told, (), writes, t.origin))
 
 
 __all__ = ["NOTHING", "OPERATORS", "Computed", "computed", "put", "told_by"]

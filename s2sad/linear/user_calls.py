@@ -116,7 +116,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
     if call.fn in (stop_gradient, adjoint_hook):
         raise NotYet("what means something to derivatives, called as any function")
     everything = {**call.given, **call.extra}
-    active = tuple(p for p, o in everything.items() if any(map(t.has, _parts(o))))
+    active = tuple(p for p, o in everything.items() if any(map(t.has, parts_of(o))))
     (out,) = op.outs
     stores = getattr(getattr(call.fn, "node", None), "stores", None)
     if stores is not None:
@@ -133,9 +133,13 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         return
     written = {p.object for p in op.writes if isinstance(p.object, Var)}
     hit = [v for v in written if v in t.of]
-    if [v for v in hit if not any(v in _parts(o) for o in everything.values())]:
+    if [v for v in hit if not any(v in parts_of(o) for o in everything.values())]:
         raise NotYet("a call that writes what it is not given")
     _refuse_shared(t, op, everything)
+    if table.backward:
+        t.add(op)
+        _noted(t, op, call, active, hit)
+        return
     found = forward_function(table.derivation, call.fn, call.params, tuple(call.extra), active)
     if found.raises:
         t.may_raise()
@@ -167,7 +171,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
 def _refuse_shared(t: Tangents, op: Op, given: Mapping[str, Given]) -> None:
     """Refuse arguments that may share memory of which the called function writes one."""
     aliases = t.table.aliases
-    names = [{n for o in _parts(g) for n in _roots(t, o)} for g in given.values()]
+    names = [{n for o in parts_of(g) for n in _roots(t, o)} for g in given.values()]
     for w in aliases.writes:
         if w.statement is op.origin and w.how == "call":
             shared = aliases.sharing(op.origin, w.base)
@@ -187,7 +191,48 @@ def _roots(t: Tangents, operand: Operand) -> set[str]:
     return {n for o in P.operands(made) for n in _roots(t, o)}
 
 
-def _parts(given: Given) -> tuple[Operand, ...]:
+@dataclass(frozen=True)
+class CallOfUser:
+    """A call as the tangent of a call says it: the operation, and which parameters have tangents.
+
+    Of those that it writes the tangents are `hit`.
+    """
+
+    op: Op
+    call: UserCall
+    active: tuple[str, ...]
+    hit: tuple[Var, ...]
+
+
+def _noted(t: Tangents, op: Op, call: UserCall, active: tuple[str, ...], hit: list[Var]) -> None:
+    """Add the tangent of a call, which is turned round as a whole."""
+    (out,) = op.outs
+    everything = {**call.given, **call.extra}
+    given = [o for p in active for o in parts_of(everything[p])]
+    dots = tuple(t.maybe(o) for o in given)
+    noted = CallOfUser(op, call, active, tuple(t.of[v] for v in hit))
+    writes = tuple(Place(dot, (P.Anywhere(),)) for dot in noted.hit)
+    outs = (t.bind(out),) if t.table.carries(out) else ()
+    operands = (out, *given, *dots)
+    settings = (("call", noted),)
+    t.add(Op(outs, L.TANGENT_OF_CALL, operands, settings, (), writes, op.origin))
+
+
+def forward_of(noted: CallOfUser, name: str) -> tuple[tuple[Op, ...], Var]:
+    """Return the call of a forward in the place of a call, and what that has saved."""
+    op = noted.op
+    plain = op.operands if op.primitive.form == "method" else op.operands[1:]
+    extra = tuple(noted.call.extra.items())
+    both, saved = Var("", K.UNKNOWN), Var("saved", K.UNKNOWN)
+    operands = (P.Outer(name, K.UNKNOWN), *plain)
+    settings = (*op.settings, *extra)
+    made = Op((both,), L.CALL, operands, settings, op.reads, op.writes, op.origin)
+    taken = Op((*op.outs, saved), L.UNPACK, (both,), (), (), (), op.origin)
+    return (made, taken), saved
+
+
+def parts_of(given: Given) -> tuple[Operand, ...]:
+    """Return the operands that a parameter is given."""
     if isinstance(given, dict):
         return tuple(given.values())
     return given if isinstance(given, tuple) else (given,)

@@ -42,6 +42,7 @@ FORGET = Primitive("forget", "forget", "", "writes", 1)
 DISCARD = Primitive("discard", "discard", "", "none", 1)
 STATEMENT = Primitive("statement", "statement")
 TANGENT = Primitive("tangent", "tangent", "", "none")
+TANGENT_OF_CALL = Primitive("tangent_of_call", "tangent of call", "", "any")
 
 
 @functools.cache

@@ -37,6 +37,7 @@ Form = Literal[
     "discard",  # a value that nobody reads
     "statement",  # a statement that computes nothing: import, global, a class
     "tangent",  # the tangent of what a function gives: a pass writes it out
+    "tangent of call",  # the same for a call of a function of the user's
 ]
 
 Effect = Literal[

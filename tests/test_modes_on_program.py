@@ -1,4 +1,4 @@
-"""Forward mode from program to program, beside forward mode on the tree: the same numbers.
+"""Derivatives from program to program, beside those on the tree: the same numbers in both modes.
 
 What the new passes cannot do yet they say with NotYet; the tree's passes do it until then.
 """
@@ -35,13 +35,13 @@ def derived(request):
     return loaded(text, d)[d.entry], text.text
 
 
-def both(p):
-    """Return what forward mode on the tree, and on the program, makes of a program of the tests."""
+def both(p, mode):
+    """Return what the passes on the tree, and on the program, make of a program of the tests."""
     bound = inspect.signature(p.f).bind(*p.arguments())
     bound.apply_defaults()
     params = tuple((n, K.kind_of(v, n)) for n, v in bound.arguments.items())
     wrt = tuple(params[i][0] for i in p.wrt)
-    request = Request(p.f, params, wrt, False, "jvp")
+    request = Request(p.f, params, wrt, len(wrt) == 1, mode)
     try:
         old, _ = derived(request)
     except (s2sad.Error, TypeError, ValueError, RecursionError):
@@ -53,7 +53,7 @@ def both(p):
     return old, new
 
 
-def outcome(p, fn):
+def outcome(p, fn, mode):
     """Return what a derived function gives, and the arguments that it leaves."""
     parameters = inspect.signature(p.f).parameters.values()
     bound = inspect.signature(p.f).bind(*p.arguments())
@@ -62,11 +62,12 @@ def outcome(p, fn):
     by_name = {q.name: given[q.name] for q in parameters if q.kind is q.KEYWORD_ONLY}
     by_place = [v for n, v in given.items() if n not in by_name]
     dots = list(inspect.signature(fn).parameters)[len(parameters) :]
+    dots = dots if mode == "jvp" else []
     tangents = [direction(p.arguments()[i], 0.2 + at) for at, i in enumerate(p.wrt)]
     random.seed(0)
     np.random.seed(0)
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-        return fn(*by_place, **by_name, **dict(zip(dots, tangents, strict=True))), given
+        return fn(*by_place, **by_name, **dict(zip(dots, tangents, strict=False))), given
 
 
 def pytest_generate_tests(metafunc):
@@ -75,19 +76,20 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize("name", every)
 
 
-def test_both_give_the_same(name):
+@pytest.mark.parametrize("mode", ["jvp", "value_and_grad"])
+def test_both_give_the_same(name, mode):
     p = HELD[name].make()
     if not isinstance(p.f, types.FunctionType):
         pytest.skip("no plain function")
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     if any(q.kind in variadic for q in inspect.signature(p.f).parameters.values()):
         pytest.skip("arguments of any number")
-    old, new = both(p)
+    old, new = both(p, mode)
     try:
-        (value, tangent), left = outcome(p, old)
+        (value, tangent), left = outcome(p, old, mode)
     except (ArithmeticError, LookupError, TypeError, ValueError, AssertionError):
         pytest.skip("raises")
-    (got, moved), also_left = outcome(p, new)
+    (got, moved), also_left = outcome(p, new, mode)
     assert same(value, got)
     assert same(left, also_left)
     np.testing.assert_allclose(leaves([moved]), leaves([tangent]), rtol=1e-10, atol=1e-12)

@@ -1,0 +1,130 @@
+"""Parts of memory: what reads them, and what may write them later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from s2sad import kinds as K
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.linear.cotangents_of import owner_of
+from s2sad.linear.operands import kind_of
+from s2sad.linear.sweep_state import is_structure
+from s2sad.linear.tangent_table import NotYet, Table
+
+
+def root_of(refs: Mapping[Var, Op], dot: Var) -> Var:
+    """Return the tangent of the memory that one is a part of."""
+    while dot in refs:
+        dot = owner_of(refs[dot])
+    return dot
+
+
+def parts_of_memory(block: P.Block, values: Mapping[Var, Var], table: Table) -> dict[Var, Op]:
+    """Return what reads parts of memory that is written, or of structures, by its tangent.
+
+    A structure whose parts are put in anew while such a part is in use is not followed.
+    """
+    found: dict[Var, Op] = {}
+    for op in P.every(block):
+        if not isinstance(op, Op) or op.primitive.form not in ("item", "field", "same"):
+            continue
+        (out,), owner = op.outs, op.operands[0]
+        if out not in values or not isinstance(owner, Var) or owner not in values:
+            continue
+        kind, whole = values[out].kind, values[owner].kind
+        if isinstance(whole, K.Tuple) and is_structure(kind):
+            raise NotYet("a structure in a tuple, turned round")
+        shows = isinstance(kind, K.Array) and values[out] in table.written
+        if isinstance(whole, K.Tuple) or not (shows or is_structure(kind)):
+            continue
+        if op.primitive.form == "item" and isinstance(whole, K.List):
+            if not isinstance(kind_of(op.operands[1]), K.Num):
+                raise NotYet("a slice of a list, turned round")
+        if op.primitive.form == "item" and isinstance(whole, K.Array) and _copies(op.operands[1]):
+            continue
+        found[out] = op
+    check_replaced(block, values, found)
+    return found
+
+
+def check_replaced(block: P.Block, values: Mapping[Var, Var], found: Mapping[Var, Op]) -> None:
+    """Stop where a structure changes behind an operation that reads a part of it."""
+    roots: set[Var] = set()
+    for operation in block.ops:
+        inner = (
+            [operation]
+            if isinstance(operation, Op)
+            else [o for b in P.blocks(operation) for o in P.every(b)]
+        )
+        if any(root in roots for op in inner for root in _replaces(op, values, found)):
+            raise NotYet("a structure that changes while a part of it is in use")
+        if isinstance(operation, Op):
+            held = (v for v in operation.outs if v in found)
+            roots |= {root_of(found, v) for v in held if not _in_array(values, found[v])}
+        else:
+            for b in P.blocks(operation):
+                check_replaced(b, values, found)
+
+
+def _replaces(
+    operation: P.Operation, values: Mapping[Var, Var], found: Mapping[Var, Op]
+) -> Iterator[Var]:
+    """Yield the structure of which an operation puts in, or takes out, a part."""
+    if not isinstance(operation, Op) or not operation.operands or not operation.writes:
+        return
+    owner, form = operation.operands[0], operation.primitive.form
+    puts = ("put item", "put field", "drop item", "drop field", "method")
+    if form not in puts or not isinstance(owner, Var) or owner not in values:
+        return
+    number = isinstance(dict(operation.settings).get("part"), K.Num)
+    if is_structure(values[owner].kind) and not number:
+        yield root_of(found, owner)
+
+
+def _in_array(values: Mapping[Var, Var], op: Op) -> bool:
+    return isinstance(values[owner_of(op)].kind, K.Array)
+
+
+def _copies(index: Operand) -> bool:
+    """Say whether an index picks out a copy: one of arrays or lists does."""
+    kind = kind_of(index)
+    parts = kind.items if isinstance(kind, K.Tuple) else (kind,)
+    return any(isinstance(k, K.Array | K.List) for k in parts)
+
+
+def last_uses(block: P.Block) -> dict[Var, P.Operation]:
+    """Return the last operation that reads each variable."""
+    found: dict[Var, P.Operation] = {}
+    for operation in P.every(block):
+        found |= {v: operation for v in map(P.variable, P.operands(operation)) if v is not None}
+        for b in () if isinstance(operation, Op) else P.blocks(operation):
+            found |= {v: operation for v in map(P.variable, b.end.results) if v is not None}
+    ends = map(P.variable, block.end.results)
+    return found | {v: found[v] for v in ends if v is not None and v in found}
+
+
+def unstable(block: P.Block) -> frozenset[P.Operation]:
+    """Return the operations behind which memory is written that they may read."""
+    found: set[P.Operation] = set()
+
+    def walk(ops: Iterable[P.Operation], later: bool) -> bool:
+        """Walk backward; return whether memory is written here or `later`."""
+        for operation in reversed(list(ops)):
+            if later:
+                found.add(operation)
+            if isinstance(operation, Op):
+                objects = [p.object for p in operation.writes]
+                later = later or any(isinstance(o, Var) and not o.cell for o in objects)
+                continue
+            inner = any(
+                isinstance(o, Op) and o.writes for b in P.blocks(operation) for o in P.every(b)
+            )
+            loops = isinstance(operation, P.For | P.While | P.Collect) and inner
+            for b in P.blocks(operation):
+                walk(b.ops, later or loops)
+            later = later or inner
+        return later
+
+    walk(block.ops, False)
+    return frozenset(found)

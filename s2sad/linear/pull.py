@@ -1,0 +1,115 @@
+"""Reverse mode: the tangent of a function, turned round, says what its operands' cotangents get.
+
+y_dot = tangent of multiply(y, a, b; a_dot, b_dot)     a_bar gets y_bar * b, b_bar y_bar * a
+s_dot = tangent of np.sum(s, u; u_dot)                 u_bar gets np.broadcast_to(s_bar, ...)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.facts.results import binary_kind
+from s2sad.ir import program as P
+from s2sad.ir.program import Operand, Var
+from s2sad.linear.fit import cast, fit
+from s2sad.linear.operand_binding import bound_to
+from s2sad.linear.operands import Given, kind_of
+from s2sad.linear.ruled import spliced
+from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
+from s2sad.linear.tangents_of import Computed
+from s2sad.modes.inline import RuleRefusal
+from s2sad.primitives import language as L
+from s2sad.rulebook.rule import Rule
+
+Contribution = tuple[Var, Operand]
+"""A tangent, and what its cotangent gets."""
+
+
+def pulled(t: Tangents, told: Computed, out_bar: Operand) -> list[Contribution]:
+    """Return what a function passes back, for the cotangent of what it gives."""
+    rule = registry.rule_for(told.fn)
+    assert rule is not None
+    if t.table.strong_back is not None and t.origin in t.table.strong_back.guards:
+        raise NotYet("a derivative at a singular point, backward")
+    try:
+        if rule.partials is not None and (rule.pullback is None or not told.words):
+            return list(_by_partials(t, told, rule, out_bar))
+        if rule.pullback is None:
+            raise NotYet("a rule without a pullback")
+        return list(_by_pullback(t, told, rule, out_bar))
+    except RuleRefusal as why:
+        raise NotYet(f"a call that a rule refuses: {why}") from None
+
+
+def _by_partials(
+    t: Tangents, told: Computed, rule: Rule, out_bar: Operand
+) -> Iterator[Contribution]:
+    partials = rule.partials
+    assert partials is not None
+    bound = bound_to(told, partials, 1)
+    first, *order = registry.positional_names(partials, 0)
+    given: Given = {
+        first: told.out,
+        **{n: o for n, (o, _) in bound.arrays.items()},
+        **bound.settings,
+    }
+    made = spliced(t.table.refs, partials, given, t.origin, len(order))
+    t.ops += made.ops
+    for parameter, partial in zip(order, made.results, strict=True):
+        operand, dot = bound.arrays.get(parameter, (NOTHING, NOTHING))
+        if partial is None or partial == NOTHING or not isinstance(dot, Var):
+            continue
+        yield dot, fit(t, _product(t, out_bar, partial), told.out.kind, operand)
+
+
+def _product(t: Tangents, bar: Operand, partial: Operand) -> Operand:
+    if isinstance(partial, P.Const) and partial.value in (1.0, -1.0):
+        if partial.value == 1.0:
+            return bar
+        return t.emit(L.PREFIX["USub"], (bar,), kind_of(bar))
+    kind = binary_kind(gast.Mult, kind_of(bar), kind_of(partial))
+    return t.emit(L.INFIX["Mult"], (bar, partial), kind)
+
+
+def _by_pullback(
+    t: Tangents, told: Computed, rule: Rule, out_bar: Operand
+) -> Iterator[Contribution]:
+    pull = rule.pullback
+    assert pull is not None
+    bound = bound_to(told, pull, 2)
+    first, second, *names = registry.positional_names(pull, 0)
+    given: dict[str, Operand | tuple[Operand, ...]] = {first: out_bar, second: told.out}
+    given |= {n: o for n, (o, _) in bound.arrays.items()} | bound.settings
+    pairs = [bound.arrays.get(n, (NOTHING, NOTHING)) for n in names]
+    constant = registry.constant_parameters(told.fn)
+    pairs = [(o, NOTHING if n in constant else d) for n, (o, d) in zip(names, pairs, strict=True)]
+    if bound.gathered is not None:
+        word, more = bound.gathered
+        given[word] = tuple(o for o, _ in more)
+        pairs += more
+    wraps = registry.wants_arrays(told.fn)
+    made = spliced(t.table.refs, pull, given, t.origin, len(pairs), wraps)
+    t.ops += made.ops
+    kind = told.out.kind
+    for (operand, dot), value in zip(pairs, made.results, strict=True):
+        if value is None or value == NOTHING or not isinstance(dot, Var):
+            continue
+        if isinstance(kind_of(operand), K.List):
+            raise NotYet("a rule that gives cotangents of lists")
+        no_axes = isinstance(kind, K.Array) and not kind.rank
+        if K.is_scalar(kind_of(operand)) and (no_axes or wraps):
+            value = _number(t, value, operand)
+        yield dot, cast(t, value, kind, operand)
+
+
+def _number(t: Tangents, value: Operand, operand: Operand) -> Operand:
+    """Return the number in what may be an array without axes."""
+    kind = tangent_kind(kind_of(operand))
+    if isinstance(kind_of(value), K.Num):
+        return value
+    empty = t.emit(L.TUPLE, (), K.UNKNOWN)
+    return t.emit(L.ITEM, (value, empty), kind)

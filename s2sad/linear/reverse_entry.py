@@ -1,0 +1,49 @@
+"""Reverse mode on the program: the gradient of a function, with or without its value."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from s2sad import kinds as K
+from s2sad.ir import program as P
+from s2sad.ir.program import Operand, Var
+from s2sad.linear.forward_entry import on_copies, table_of, text_of
+from s2sad.linear.linearise import linearise
+from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.transpose import transpose
+from s2sad.modes.shadows import define_with
+from s2sad.nodes import Block, Node
+from s2sad.primitives import language as L
+from s2sad.requests import Request
+from s2sad.stages import Arrival
+from s2sad.steps.derivation import Analysed, Derivation
+from s2sad.steps.strong import zeros_of
+from s2sad.steps.tangents import activity_of
+
+
+def reverse_function(
+    d: Derivation, a: Analysed, request: Request, entry: str, doc: str, copies: Block
+) -> Node:
+    """Return f_grad(*args), or f_value_and_grad(*args)."""
+    if request.has_aux or request.picked or request.batch:
+        raise NotYet("a result beside the one that is differentiated, or parts of arguments")
+    if not isinstance(a.kinds.result, K.Num) or a.kinds.result.dtype in ("float16", "float32"):
+        raise NotYet(f"a gradient of {K.describe(a.kinds.result)}")
+    facts = activity_of(d, a, request.wrt, True)
+    program, table = table_of(d, a, request.wrt, facts, True)
+    table.backward = True
+    table.strong_back = zeros_of(d, a, facts, frozenset(request.wrt), Arrival(one=True))
+    linear = linearise(program, table, request.wrt)
+    value, dot = linear.program.block.end.results
+    seeds: dict[Var, Operand] = {dot: P.Const(1.0)} if isinstance(dot, Var) else {}
+    made = transpose(linear, table, request.wrt, seeds)
+    t = Tangents(table)
+    result: Operand = made.bars[0]
+    if not request.single:
+        result = t.emit(L.TUPLE, made.bars, K.UNKNOWN)
+    if request.mode == "value_and_grad":
+        result = t.emit(L.TUPLE, (value, result), K.UNKNOWN)
+    ops = (*made.forward, *made.backward, *t.ops)
+    block = P.Block(program.block.params, ops, P.End("next", (result,)))
+    whole = on_copies(dataclasses.replace(program, block=block), copies, linear, table)
+    return define_with(a.function.node, entry, doc, text_of(table, linear, whole), [])

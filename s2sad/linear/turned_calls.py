@@ -1,0 +1,103 @@
+"""Calls of the user's functions, turned round."""
+
+from __future__ import annotations
+
+from s2sad import kinds as K
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.operands import kind_of
+from s2sad.linear.sweep_state import Sweep, owned
+from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
+from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of
+from s2sad.linear.user_calls import Given as Gathered
+from s2sad.linear.zero_tangents import nothing
+from s2sad.primitives import language as L
+
+
+def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
+    """Call the reverse of a function of the user's, which takes what its forward has kept."""
+    from s2sad.linear.reverse_pairs import reverse_pair
+
+    noted = dict(op.settings)["call"]
+    assert isinstance(noted, CallOfUser)
+    check_view(sweep, noted, acc.t)
+    hit = [dot for dot in noted.hit if acc.has(dot)]
+    seeded = bool(op.outs) and op.outs[0] in acc.of
+    if not seeded and not hit:
+        return
+    t, call = acc.t, noted.call
+    lent = lent_to(sweep, op, noted, t)
+    pair = reverse_pair(t.table.derivation, call, noted.active, lent)
+    sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
+    everything = {**call.given, **call.extra}
+    given: list[Operand] = [saved]
+    for p in pair.shadows:
+        shadow = [o for o in op.operands if o in sweep.values]
+        v = everything[p]
+        assert isinstance(v, Var)
+        (dot,) = [s for s in dict.fromkeys(shadow) if isinstance(s, Var) and sweep.values[s] is v]
+        given.append(acc.buffer(dot))
+    if pair.seeded and op.outs:
+        (dot,) = op.outs
+        given.append(owned(sweep, acc, dot))
+        acc.of.pop(dot, None)
+    elif pair.seeded:
+        given.append(nothing(t, noted.op.outs[0], noted.op.outs[0].kind))
+    name = P.Outer(pair.reverse, K.UNKNOWN)
+    places = tuple(Place(v, (P.Anywhere(),)) for v in given[1:] if isinstance(v, Var))
+    both = Var("", K.UNKNOWN)
+    t.add(Op((both,), L.CALL, (name, *given), (), places, places, op.origin))
+    for at, p in enumerate(noted.active):
+        single = len(noted.active) == 1
+        value: Operand = both
+        kind = tangent_kind(call.params[p])
+        if not single:
+            value = t.emit(L.ITEM, (both, P.Const(at)), kind)
+        else:
+            value = t.emit(L.SAME, (both,), kind)
+        pass_on(sweep, everything[p], value, op, acc, p in pair.shadows)
+
+
+def check_view(sweep: Sweep, noted: CallOfUser, t: Tangents) -> None:
+    """Stop where a call returns memory that it is given, and that is written."""
+    (out,) = noted.op.outs
+    shared = t.table.aliases.pairs_after.get(noted.op.origin, {}).get(out.name, frozenset())
+    given = {o.name for p in noted.call.given.values() for o in parts_of(p) if isinstance(o, Var)}
+    if out in t.table.written and shared & given:
+        raise NotYet("a view that a call returns, turned round")
+
+
+def lent_to(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> frozenset[str]:
+    """Return what is lent to a called function: memory that is written after the call."""
+    if op not in sweep.unstable:
+        return frozenset()
+    everything = {**noted.call.given, **noted.call.extra}
+    found = {
+        p
+        for p, given in everything.items()
+        for o in parts_of(given)
+        if isinstance(o, Var) and o in t.table.written
+    }
+    (out,) = noted.op.outs
+    return frozenset(found | ({"@result"} if out in t.table.written else set()))
+
+
+def pass_on(
+    sweep: Sweep, given: Gathered, value: Operand, op: Op, acc: Cotangents, replaced: bool
+) -> None:
+    """Add what a function passes back for one of its parameters."""
+    if isinstance(given, tuple | dict):
+        raise NotYet("a function of any number of arguments, turned round")
+    for dot in dict.fromkeys(o for o in op.operands if isinstance(o, Var)):
+        if sweep.values.get(dot) is given:
+            own = isinstance(kind_of(value), K.Array)
+            if replaced and dot in acc.refs:
+                buffer, everywhere = acc.buffer(dot), P.Const(...)
+                places = (Place(buffer, (P.Item(everywhere),)),)
+                given_ = (buffer, everywhere, value)
+                acc.t.add(Op((), L.PUT_ITEM, given_, (), (), places, op.origin))
+            elif replaced:
+                acc.of[dot] = Bar(value, True)
+            else:
+                acc.add(dot, Bar(value, own))

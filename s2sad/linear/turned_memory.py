@@ -1,0 +1,298 @@
+"""Operations on shadows, turned round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from s2sad import kinds as K
+from s2sad import registry, runtime
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.fit import fit
+from s2sad.linear.operands import kind_of
+from s2sad.linear.sweep_state import Sweep, in_place, value_of
+from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
+from s2sad.linear.tangents_of import told_by
+from s2sad.linear.zero_tangents import nothing
+from s2sad.primitives import language as L
+from s2sad.primitives.record import Primitive
+
+
+def turned_tuple(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
+    """The parts of a tuple get those of its cotangent."""
+    dots = [o for o in op.operands if isinstance(o, Var) and o in sweep.values]
+    if any(in_place(sweep, d) for d in dots):
+        raise NotYet("a structure in a tuple, turned round")
+    if bar.parts:
+        for operand, part in zip(op.operands, bar.parts, strict=True):
+            if part is not None:
+                acc.add(operand, part)
+        return
+    for i, operand in enumerate(op.operands):
+        if isinstance(operand, Var) and operand in sweep.values:
+            kind = tangent_kind(sweep.values[operand].kind)
+            item = acc.t.emit(L.ITEM, (value_of(bar), P.Const(i)), kind)
+            acc.add(operand, Bar(item))
+
+
+def turned_unpack(sweep: Sweep, op: Op, bars: Sequence[Bar | None], acc: Cotangents) -> None:
+    """What is taken apart gets a cotangent of those of its parts."""
+    (source,) = op.operands
+    assert isinstance(source, Var)
+    kind = sweep.values[source].kind
+    if isinstance(kind, K.Tuple):
+        acc.add(source, Bar(None, parts=tuple(bars)))
+    elif isinstance(kind, K.Array):
+        for i, bar in enumerate(bars):
+            if bar is not None:
+                add_into_part(sweep, source, P.Const(i), value_of(bar), acc)
+    else:
+        raise NotYet(f"parts of {K.describe(kind)}, turned round")
+
+
+def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
+    """`x = u[i]` adds to the place of the cotangent."""
+    owner, index = op.operands
+    assert isinstance(owner, Var)
+    kind = sweep.values[owner].kind
+    if isinstance(kind, K.Array | K.List | K.AnyDict):
+        add_into_part(sweep, owner, index, value_of(bar), acc)
+        return
+    at = getattr(kind_of(index), "value", None)
+    if not isinstance(kind, K.Tuple) or not isinstance(at, int):
+        raise NotYet(f"an item of {K.describe(kind)}, turned round")
+    at %= len(kind.items)
+    parts = tuple(bar if i == at else None for i in range(len(kind.items)))
+    acc.add(owner, Bar(None, parts=parts))
+
+
+def turned_field(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
+    """`x = o.m` adds to the attribute of the cotangent."""
+    (owner,), word = op.operands, op.primitive.word
+    assert isinstance(owner, Var)
+    if not isinstance(sweep.values[owner].kind, K.Obj):
+        raise NotYet("an attribute of what is no object, turned round")
+    buffer = acc.buffer(owner)
+    places = (Place(buffer, (P.Field(word),)),)
+    given = (buffer, value_of(bar))
+    added = L.augmented_field(word, "Add")
+    acc.t.add(Op((), added, given, (), (), places, op.origin))
+
+
+def add_into_part(
+    sweep: Sweep, owner: Var, index: Operand, value: Operand, acc: Cotangents
+) -> None:
+    """Add to a part of the cotangent of an array, a list or a dict."""
+    t = acc.t
+    buffer = acc.buffer(owner)
+    places = (Place(buffer, (P.Item(index),)),)
+    if isinstance(sweep.values[owner].kind, K.Array) and may_repeat(index):
+        add_at = P.Outer(f"{t.table.refs.space('numpy')}.add.at", K.UNKNOWN)
+        out = Var("", K.NONE)
+        t.add(Op((out,), L.CALL, (add_at, buffer, index, value), (), (), places, t.origin))
+        t.add(Op((), L.DISCARD, (out,), (), (), (), t.origin))
+        return
+    given = (buffer, t.index(index), value)
+    t.add(Op((), L.AUGMENTED_ITEM["Add"], given, (), (), places, t.origin))
+
+
+def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
+    """A list, a dict or an object is made: its parts get what its cotangent has there."""
+    (out,) = op.outs
+    shadow, t = acc.buffer(out), acc.t
+    acc.of.pop(out, None)
+    form = op.primitive.form
+    pairs: list[tuple[Primitive, tuple[Operand, ...], Operand]]
+    if form == "list":
+        pairs = [(L.ITEM, (P.Const(i),), o) for i, o in enumerate(op.operands)]
+    elif form == "dict":
+        if any(isinstance(o, P.Spread) for o in op.operands):
+            raise NotYet("a dict made of others, turned round")
+        both = zip(op.operands[::2], op.operands[1::2], strict=True)
+        pairs = [(L.ITEM, (k,), v) for k, v in both]
+    else:
+        fields = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
+        pairs = [(L.field(n), (), v) for n, v in fields]
+    for primitive, steps, operand in pairs:
+        if not isinstance(operand, Var) or operand not in sweep.values:
+            continue
+        check_alone(sweep, operand, op, t)
+        kind = tangent_kind(sweep.values[operand].kind)
+        value = t.emit(primitive, (shadow, *steps), kind)
+        if in_place(sweep, operand):
+            acc.of[operand] = Bar(value, True)
+        else:
+            acc.add(operand, Bar(value))
+
+
+def check_alone(sweep: Sweep, dot: Var, op: Op, t: Tangents) -> None:
+    """Stop where memory that is put into a structure goes on to be used by its own name."""
+    v = sweep.values[dot]
+    array = isinstance(v.kind, K.Array) and sweep.is_memory(v, t)
+    maker = sweep.makers.get(v)
+    shown = maker is not None and maker.primitive.form in ("item", "field", "same")
+    if (K.is_container(v.kind) or array) and (shown or sweep.last.get(dot) is not op):
+        raise NotYet("memory that is put into a structure, and used by its own name, too")
+
+
+def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
+    """Turn round what a method of a list, or of a dict, does to the shadow."""
+    owner, *given = op.operands
+    assert isinstance(owner, Var)
+    kind, word, t = sweep.values[owner].kind, op.primitive.word, acc.t
+    effects = registry.effects_of(getattr(list, word, None))
+    (out,) = op.outs
+    bar = acc.of.pop(out, None)
+    shadow = acc.buffer(owner)
+    if not isinstance(kind, K.List):
+        raise NotYet(f"the method {word} of a structure, turned round")
+    if effects.writes == "puts" and word != "extend":
+        *where, stored = given
+        taken = act_on(sweep, shadow, "pop", tuple(where), op, t, stored)
+        if isinstance(stored, Var) and stored in sweep.values:
+            check_alone(sweep, stored, op, t)
+            if in_place(sweep, stored):
+                acc.of[stored] = Bar(taken, True)
+            else:
+                acc.add(stored, Bar(taken))
+    elif word == "pop":
+        value = value_of(bar) if bar is not None else P.Const(0.0)
+        if bar is None and out in sweep.values:
+            value = nothing(t, sweep.values[out], sweep.values[out].kind)
+        if given:
+            act_on(sweep, shadow, "insert", (given[0], value), op, t)
+        else:
+            act_on(sweep, shadow, "append", (value,), op, t)
+    elif word == "reverse":
+        act_on(sweep, shadow, "reverse", (), op, t)
+    else:
+        raise NotYet(f"the method {word} of a list, turned round")
+
+
+def act_on(
+    sweep: Sweep,
+    shadow: Var,
+    word: str,
+    given: tuple[Operand, ...],
+    op: Op,
+    t: Tangents,
+    stored: Operand = NOTHING,
+) -> Var:
+    """Call a method of a shadow that changes it; return what it gives."""
+    v = sweep.values.get(stored) if isinstance(stored, Var) else None
+    out = Var("", K.NONE if v is None else tangent_kind(v.kind))
+    places = (Place(shadow, (P.Anywhere(),)),)
+    made = Op((out,), L.method(word), (shadow, *given), (), places, places, op.origin)
+    t.add(made)
+    if v is None:
+        t.add(Op((), L.DISCARD, (out,), (), (), (), op.origin))
+    return out
+
+
+def turned_put(sweep: Sweep, op: Op, acc: Cotangents) -> None:
+    """What was stored gets the cotangent of the place, which then has none."""
+    owner, *steps, stored = op.operands
+    assert isinstance(owner, Var)
+    if not acc.has(owner):
+        return
+    kind = dict(op.settings).get("part")
+    plain = isinstance(sweep.values[owner].kind, K.Array)
+    if not plain and not isinstance(kind, K.Num):
+        raise NotYet("memory put into a structure in the place of other memory, turned round")
+    if steps and may_repeat(steps[0]) and plain:
+        raise NotYet("a write under an index that may repeat, turned round")
+    buffer = acc.buffer(owner)
+    found = taken_from(sweep, op, buffer, stored, acc)
+    step = P.Item(steps[0]) if steps else P.Field(op.primitive.word)
+    given = (buffer, *(acc.t.index(i) for i in steps), P.Const(0.0))
+    acc.t.add(Op((), op.primitive, given, (), (), (Place(buffer, (step,)),), op.origin))
+    if found is not None:
+        acc.add(stored, found)
+
+
+def taken_from(
+    sweep: Sweep, op: Op, buffer: Var, stored: Operand, acc: Cotangents, sign: str = "Add"
+) -> Bar | None:
+    """Return a part of a cotangent for what was stored there, if that has a tangent."""
+    if not isinstance(stored, Var) or stored not in sweep.values:
+        return None
+    t, value = acc.t, sweep.values[stored]
+    part = dict(op.settings).get("part")
+    if not isinstance(part, K.Num | K.Array):
+        raise NotYet("a write into a part of unknown kind")
+    read = L.ITEM if len(op.operands) == 3 else L.field(op.primitive.word.split()[0])
+    steps = tuple(t.index(i) for i in op.operands[1:-1])
+    found: Operand = t.emit(read, (buffer, *steps), tangent_kind(part))
+    if isinstance(part, K.Array):
+        found = t.emit(L.method("copy"), (found,), tangent_kind(part))
+    if sign == "Sub":
+        found = t.emit(L.PREFIX["USub"], (found,), tangent_kind(part))
+    return Bar(fit(t, found, part, value), isinstance(part, K.Array))
+
+
+def turned_augmented(sweep: Sweep, op: Op, acc: Cotangents) -> None:
+    """What was added in place gets the cotangent of the place, which keeps it."""
+    word = op.primitive.word
+    if word not in ("Add", "Sub"):
+        raise NotYet(f"{word} in place of tangents, turned round")
+    if op.primitive.form != "augmented":
+        owner, stored = op.operands[0], op.operands[-1]
+        if isinstance(owner, Var) and acc.has(owner):
+            if len(op.operands) == 3 and may_repeat(op.operands[1]):
+                raise NotYet("a write under an index that may repeat, turned round")
+            found = taken_from(sweep, op, acc.buffer(owner), stored, acc, word)
+            if found is not None:
+                acc.add(stored, found)
+        return
+    old, stored = op.operands
+    (out,) = op.outs
+    bar = acc.of.pop(out, None)
+    if bar is None:
+        return
+    kind = sweep.values[out].kind
+    if not isinstance(kind, K.Array):
+        raise NotYet("sequences that are joined, turned round")
+    t, value = acc.t, value_of(bar)
+    before = sweep.values.get(old) if isinstance(old, Var) else None
+    if before is not None and not isinstance(before.kind, K.Array):
+        acc.add(old, Bar(fit(t, value, kind, before)))  # a number that becomes an array
+    else:
+        acc.add(old, Bar(value, bar.own))
+    if isinstance(stored, Var) and stored in sweep.values:
+        if word == "Sub":
+            value = t.emit(L.PREFIX["USub"], (value,), kind)
+        else:
+            value = t.emit(L.method("copy"), (value,), kind)
+        acc.add(stored, Bar(fit(t, value, kind, sweep.values[stored]), True))
+
+
+def may_repeat(index: Operand) -> bool:
+    """Say whether an index may name an element twice."""
+    kind = kind_of(index)
+    parts = kind.items if isinstance(kind, K.Tuple) else (kind,)
+    if isinstance(kind, K.Unknown):
+        return False  # a slice
+    return any(
+        isinstance(k, K.List) or (isinstance(k, K.Array) and k.dtype != "bool") for k in parts
+    )
+
+
+def may_be_view(op: Op) -> bool:
+    """Say whether what a function gives may be memory that it is given, and is written."""
+    told = told_by(op)
+    rule = registry.rule_for(told.fn)
+    return told.base is not None or (told.own and rule is not None and rule.view != "never")
+
+
+def function_of(op: Op) -> object:
+    """Return the function that an operation calls, if it is known."""
+    callee = op.operands[0]
+    known = callee.kind if isinstance(callee, P.Outer) else None
+    return known.value if isinstance(known, K.Known) else None
+
+
+def makes_object(op: Op) -> bool:
+    """Say whether an operation makes an object of its fields."""
+    callee = op.operands[0] if op.primitive is L.CALL else None
+    return isinstance(callee, P.Outer) and callee.kind == K.Known(runtime.object_of)
