@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
+
 import numpy as np
 
 from s2sad import kinds as K
@@ -31,13 +34,17 @@ def called(t: Tangents, op: Op) -> None:
     if writes:
         raise NotYet("a call that writes memory with a shadow")
     t.add(op)
+    fn = _function(callee)
+    if fn is reversed and t.has(args[0]):
+        shadow = t.maybe(args[0])
+        t.add(dataclasses.replace(op, outs=(t.bind(out),), operands=(callee, shadow)))
+        return
     if not t.table.carries(out):
         return
-    fn = _function(callee)
     if fn is None:
         raise NotYet("a call of a function that is not known")
     if fn in (*CONVERSIONS, dict) and len(args) == 1 and not op.settings:
-        if isinstance(kind_of(args[0]), K.Iterable_ | K.Unknown):
+        if isinstance(kind_of(args[0]), K.Iterable_ | K.Unknown) and not t.has(args[0]):
             raise NotYet("an iterable made a list")
         if kind_of(args[0]) == K.FLOAT and t.has(args[0]):
             t.give(out, t.maybe(args[0]))
@@ -51,13 +58,29 @@ def called(t: Tangents, op: Op) -> None:
         return
     rule = registry.rule_for(fn)
     total = registry.numbers_of(fn).form == "total" and not registry.wants_arrays(fn)
-    if total and len(args) == 1 and isinstance(kind_of(args[0]), K.List) and not named:
+    _check_followed(t, args)
+    if total and len(args) == 1 and _homogeneous(t, args[0]) and not named:
         t.give(out, t.emit(L.CALL, (callee, tangent_of(t, args[0])), out.kind))
         return
     if rule is not None and not registry.effects_of(fn).sequences:
         args = [_as_array(t, fn, o) for o in args]
         named = [(n, _as_array(t, fn, o)) for n, o in named]
     computed(t, out, fn, args, named)
+
+
+def _homogeneous(t: Tangents, operand: Operand) -> bool:
+    """Say whether an operand is a list, or goes through one, whose items all have tangents."""
+    kind = kind_of(operand)
+    if isinstance(kind, K.Iterable_):
+        return t.has(operand) and isinstance(kind.item, K.Num | K.Array)
+    return isinstance(kind, K.List)
+
+
+def _check_followed(t: Tangents, args: Sequence[Operand]) -> None:
+    """Stop at a function that goes through what is active and has no tangent."""
+    for v in filter(None, map(P.variable, args)):
+        if isinstance(v.kind, K.Iterable_) and v in t.table.active and not t.has(v):
+            raise NotYet("a function of an iterable")
 
 
 def _as_array(t: Tangents, fn: object, operand: Operand) -> Operand:

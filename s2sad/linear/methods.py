@@ -18,7 +18,8 @@ from s2sad.primitives import language as L
 
 def method(t: Tangents, op: Op) -> None:
     """Add a call of a method with what it gives and does to tangents."""
-    kind, word = kind_of(op.operands[0]), op.primitive.word
+    word = op.primitive.word
+    kind = t.kind(op.operands[0])
     if K.is_numeric(kind):
         _of_array(t, op)
     elif isinstance(kind, K.List):
@@ -58,11 +59,12 @@ def _again(t: Tangents, op: Op, *args: Operand) -> None:
     shadow = t.maybe(owner)
     assert isinstance(shadow, Var)
     (out,) = op.outs
-    dot = t.bind(out) if t.table.carries(out) else Var("", K.UNKNOWN)
+    bound = t.table.carries(out) or isinstance(out.kind, K.Iterable_)
+    dot = t.bind(out) if bound else Var("", K.UNKNOWN)
     writes = tuple(Place(shadow, p.path) for p in op.writes if p.object is owner)
     reads = (Place(shadow, (P.Anywhere(),)),)
     t.add(Op((dot,), op.primitive, (shadow, *args), op.settings, reads, writes, op.origin))
-    if not t.table.carries(out):
+    if not bound:
         t.add(Op((), L.DISCARD, (dot,), (), (), (), op.origin))
 
 
@@ -96,7 +98,16 @@ def _of_dict(t: Tangents, op: Op) -> None:
     if word == "get":
         if t.table.carries(op.outs[0]):
             _again(t, op, args[0], *(tangent_of(t, a) for a in args[1:]))
+    elif word == "items" and _told_by_keys(t.kind(owner)):
+        _again(t, op)
     elif word in ("values", "copy") or (word == "pop" and len(args) == 1):
         _again(t, op, *args)
     elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
         raise NotYet(f"the method {word} of a dict")
+
+
+def _told_by_keys(kind: K.Kind) -> bool:
+    """Say whether no key of a dict has a derivative: an entry of `d_dot.items()` has the key."""
+    if isinstance(kind, K.Dict):
+        return not any(K.differentiable(K.kind_of(key, "")) for key, _ in kind.items)
+    return isinstance(kind, K.OpenDict) and not K.differentiable(kind.key)

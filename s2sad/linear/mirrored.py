@@ -22,6 +22,7 @@ from s2sad.linear.methods import method
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, cell_of
 from s2sad.linear.tangents_of import OPERATORS, computed, put
+from s2sad.linear.user_calls import call_with_tangents, user_call
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.primitives import language as L
 from s2sad.stages import STANDS_FOR
@@ -126,11 +127,15 @@ def _item(t: Tangents, op: Op) -> None:
 
 
 def _field(t: Tangents, op: Op) -> None:
+    ours = user_call(t, op) if t.has(op.operands[0]) else None
+    if ours is not None:
+        call_with_tangents(t, op, ours)
+        return
     t.add(op)
     out, (owner,), word = _out(t, op), op.operands, op.primitive.word
     if out is None or not t.has(owner):
         return
-    kind = kind_of(owner)
+    kind = t.kind(owner)
     if isinstance(kind, K.Tuple) and kind.cls is not None:
         index = K.names_of(kind).index(word)
         t.give(out, t.emit(L.ITEM, (t.maybe(owner), P.Const(index)), out.kind))
@@ -252,7 +257,7 @@ def _unpack(t: Tangents, op: Op) -> None:
     (value,) = op.operands
     if not t.has(value):
         return
-    if not isinstance(kind_of(value), K.Tuple | K.List | K.Array):
+    if not isinstance(kind_of(value), K.Tuple | K.List | K.Array | K.Iterable_):
         raise NotYet(f"parts of {K.describe(kind_of(value))}")
     shadow = t.maybe(value)
     if all(map(t.table.carries, op.outs)):
@@ -260,6 +265,8 @@ def _unpack(t: Tangents, op: Op) -> None:
         assert isinstance(shadow, Var)
         t.add(dataclasses.replace(op, outs=dots, operands=(shadow,), reads=(Place(shadow),)))
         return
+    if isinstance(kind_of(value), K.Iterable_) and any(map(t.table.carries, op.outs)):
+        raise NotYet("parts of an iterable, some without a derivative")
     for i, v in enumerate(op.outs):
         if t.table.carries(v):
             t.give(v, t.emit(L.ITEM, (shadow, P.Const(i)), v.kind))

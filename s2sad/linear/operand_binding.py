@@ -60,7 +60,7 @@ def bound_to(
 
     def setting(node: Node) -> Operand | tuple[Operand, ...]:
         if isinstance(node, gast.Tuple):
-            raise NotYet("a setting that gathers arguments")
+            return tuple(pair(part)[0] for part in node.elts)
         return pair(node)[0]
 
     gathered = None

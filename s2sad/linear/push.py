@@ -131,7 +131,7 @@ def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     assert partials is not None
     bound = bound_to(told, partials, 1)
     first, *_ = registry.positional_names(partials, 0)
-    given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}, **bound.settings}
+    given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}, **_settings(t, bound)}
     given |= _as_floats(t, told, bound)
     partial = _partials(t, told, rule, bound, given)
     masked = t.table.strong.masked.get(t.origin, frozenset())
@@ -155,6 +155,16 @@ def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     for term in terms[1:]:
         total = _arithmetic(t, "Add", total, term)
     return _like_result(t, total, covered, told)
+
+
+def _settings(t: Tangents, bound: Bound) -> dict[str, Operand]:
+    """Return the settings of a call; what one of them gathers is a tuple: `x.reshape(6, -1)`."""
+    found: dict[str, Operand] = {}
+    for n, given in bound.settings.items():
+        if isinstance(given, tuple):
+            given = t.emit(L.TUPLE, given, K.Tuple(tuple(map(kind_of, given))))
+        found[n] = given
+    return found
 
 
 def _partials(
@@ -265,7 +275,7 @@ def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     bound = bound_to(told, push, 1, len(names))
     first = next(iter(registry.positional_names(push, 0)), "out")
     given: dict[str, Operand | tuple[Operand, ...]] = {first: told.out}
-    given |= {n: o for n, (o, _) in bound.arrays.items()} | bound.settings
+    given |= {n: o for n, (o, _) in bound.arrays.items()} | _settings(t, bound)
     constant = registry.constant_parameters(told.fn)
     for n, tangent in zip(names, tangents, strict=False):
         operand, dot = bound.arrays.get(n, (NOTHING, NOTHING))

@@ -12,6 +12,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.pieces import Piece
+from s2sad.linear.operands import kind_of
 from s2sad.modes.refs import Refs
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
@@ -175,6 +176,13 @@ class Tangents:
 
     def has(self, operand: Operand) -> bool:
         return P.variable(operand) in self.of
+
+    def kind(self, operand: Operand) -> Kind:
+        """Return the kind of an operand here: a list has grown, of several classes it is one."""
+        v = P.variable(operand)
+        if v is None or not v.name:
+            return kind_of(operand)
+        return self.table.analysed.kinds.before.get(self.origin, {}).get(v.name, v.kind)
 
     def index(self, operand: Operand, as_argument: bool = False) -> Operand:
         """Return an index that is used once more: what computes it stands there once more.

@@ -116,7 +116,7 @@ def _may_show(t: Tangents, out: Var, operand: Operand, rule: Rule) -> bool:
     v = P.variable(operand)
     if v is None or not isinstance(v.kind, K.Array):
         return False
-    if out.name and v.name:
+    if out.name and v.name and out.name != v.name:
         aliases = t.table.aliases
         return v.name in aliases.pairs_after.get(t.origin, {}).get(out.name, frozenset())
     return rule.view != "never"

@@ -7,22 +7,27 @@ A called function is derived once per pattern of kinds and activities.
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import gast
+
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import registry, runtime
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
+from s2sad.derivative import is_decorated
 from s2sad.facts.members import class_function
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.constructed import object_with
-from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, cell_of
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.names import identifier
+from s2sad.nodes import Node
 from s2sad.primitives import language as L
 from s2sad.steps.binding import bind_kinds, by_rule, made_by
 from s2sad.steps.callables import as_called_with, signature_of
@@ -34,39 +39,47 @@ Given = Operand | tuple[Operand, ...] | dict[str, Operand]
 
 @dataclass(frozen=True)
 class UserCall:
-    """A user's function as one call sees it: what each of its parameters is given."""
+    """A user's function as one call sees it: what each of its parameters is given.
+
+    `plain` is what is given by position, with what a method or a bound function brings along.
+    """
 
     fn: object
     params: Mapping[str, Kind]
     given: Mapping[str, Given]
     extra: Mapping[str, Operand]
-    leading: tuple[Operand, ...]
+    plain: tuple[Operand, ...]
 
 
 def user_call(t: Tangents, op: Op) -> UserCall | None:
     """Return the user's function that an operation calls; None for a library's."""
     first, *args = op.operands
     leading: tuple[Operand, ...] = ()
-    target: Kind = kind_of(first)
-    if op.primitive.form == "method":
-        method = class_function(t.table.analysed.scope, target, op.primitive.word)
-        if method is None:
-            return None
-        target, leading = K.Known(method), (first,)
+    target = t.kind(first)
     named = {n: v for n, v in op.settings if isinstance(v, P.OPERANDS)}
-    given = [*leading, *args]
+    method = _method(t, op, target)
+    if method is not None:
+        target, leading = K.Known(method), (first,)
+    elif op.primitive.form == "method":
+        node = _call_node(t, op)
+        target = t.table.analysed.kinds.of.get(node.func, K.UNKNOWN) if node else K.UNKNOWN
+        if not isinstance(target, K.Known) or inspect.ismethod(target.value):
+            return None
     target = made_by(target)
     if isinstance(target, K.Known):
         callee = unwrap(target.value)
         if is_library(target.value) or callee is None:
             return None
         if callee.args or callee.kwargs:
-            raise NotYet("a call of a bound method or of a partial")
+            leading = _brought(t, target.value, first)
     if not isinstance(target, K.Known | K.LocalFunction):
         return None
-    if any(isinstance(o, P.Spread) for o in (*given, *named.values())):
+    plain = (*leading, *args)
+    if any(isinstance(o, P.Spread) for o in (*plain, *named.values())):
         raise NotYet("arguments that are given with a star")
-    kinds, by_name = [_kind(t, o) for o in given], {n: _kind(t, o) for n, o in named.items()}
+    kinds, by_name = [t.kind(o) for o in args], {n: t.kind(o) for n, o in named.items()}
+    if method is not None:
+        kinds = [t.kind(o) for o in plain]
     target = as_called_with(target, kinds, by_name)
     env = t.table.analysed.kinds.before.get(op.origin, {})
     bound = bind_kinds(target, kinds, by_name, env, {})
@@ -76,28 +89,54 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     signature = signature_of(fn)
     if signature is None:
         raise NotYet("a function that does not tell its parameters")
-    found = dict(signature.bind(*given, **named).arguments)
+    found = dict(signature.bind(*plain, **named).arguments)
     captured = {p: _captured(t, local, env.get(local, K.UNKNOWN)) for p, local in extra}
-    return UserCall(fn, params, found, captured, leading)
+    return UserCall(fn, params, found, captured, plain)
 
 
-def _kind(t: Tangents, operand: Operand) -> Kind:
-    """Return the kind of an operand here: a list may have grown since it was bound."""
-    v = P.variable(operand)
-    if v is None or not v.name:
-        return kind_of(operand)
-    return t.table.analysed.kinds.before.get(t.origin, {}).get(v.name, v.kind)
+def _method(t: Tangents, op: Op, owner: Kind) -> object | None:
+    """Return the function of a class that an operation on an object calls."""
+    word = op.primitive.word if op.primitive.form == "method" else "__call__"
+    found: object | None = None
+    if op.primitive.form != "field":
+        found = class_function(t.table.analysed.scope, owner, word)
+    node = _call_node(t, op) if found is None else None
+    method = t.table.analysed.kinds.methods.get(node)
+    return found if method is None else method[0]
+
+
+def _call_node(t: Tangents, op: Op) -> Node | None:
+    """Return the expression that an operation stands for, if it is all that its statement binds."""
+    targets = [n.id for n in getattr(op.origin, "targets", ()) if isinstance(n, gast.Name)]
+    node = getattr(op.origin, "value", None)
+    if targets and [v.name for v in op.outs] != targets[:1]:
+        return None
+    same = {"call": gast.Name, "method": gast.Attribute}.get(op.primitive.form)
+    if same is None:
+        return node if isinstance(node, gast.Attribute) else None
+    return node if isinstance(node, gast.Call) and isinstance(node.func, same) else None
+
+
+def _brought(t: Tangents, value: object, callee: Operand) -> tuple[Operand, ...]:
+    """Return what a bound method, or an object that is called, brings along."""
+    known = unwrap(value)
+    assert known is not None
+    if isinstance(value, functools.partial) or known.kwargs or registry.written_form(value):
+        raise NotYet("a call of a partial")
+    if inspect.ismethod(value) or is_decorated(value):
+        return (t.emit(L.field("__self__"), (callee,), K.UNKNOWN),)
+    return (callee,)
 
 
 def _captured(t: Tangents, word: str, kind: Kind) -> Operand:
     """Return what a name of the caller means where an inner function that captures it is called."""
-    if word in t.env:
-        return t.env[word]
     cell = t.table.cells.get(word)
+    if cell is None and word in t.env:
+        return t.env[word]
     if cell is None:
         raise NotYet("what an inner function captures")
     value = t.emit(L.LOOK, (cell,), kind)
-    if t.table.carries(cell):
+    if t.table.carries(cell) and not isinstance(kind, K.Known | K.LocalFunction | K.Choice):
         t.of[value] = t.emit(L.LOOK, (cell_of(t, cell),), kind)
     return value
 
@@ -129,7 +168,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         raise NotYet("a call that writes what it is not given")
     found = forward_function(table.derivation, call.fn, call.params, tuple(call.extra), active)
     name = P.Outer(found.name, K.UNKNOWN)
-    plain = op.operands if op.primitive.form == "method" else op.operands[1:]
+    plain = call.plain
     extra = tuple(call.extra.items())
     dots = tuple(
         (dot, _tangent(t, everything[p])) for dot, p in zip(found.dots, active, strict=True)
