@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.known.generators import draws
 from s2sad.known.samples import stacked
 from s2sad.linear.constructed import constructed
+from s2sad.linear.handed_functions import with_functions
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.tangents_of import computed
@@ -57,6 +59,12 @@ def called(t: Tangents, op: Op) -> None:
         constructed(t, out, callee, args, named)
         return
     rule = registry.rule_for(fn)
+    if rule is not None and rule.calls:
+        args, named = with_functions(t, out, fn, args, named)
+        computed(t, out, fn, args, named)
+        return
+    if fn in (max, min) and (named or len(args) > 1) and _chosen(t, out, fn, args, dict(named)):
+        return
     total = registry.numbers_of(fn).form == "total" and not registry.wants_arrays(fn)
     _check_followed(t, args)
     if total and len(args) == 1 and _homogeneous(t, args[0]) and not named:
@@ -66,6 +74,26 @@ def called(t: Tangents, op: Op) -> None:
         args = [_as_array(t, fn, o) for o in args]
         named = [(n, _as_array(t, fn, o)) for n, o in named]
     computed(t, out, fn, args, named)
+
+
+def _chosen(
+    t: Tangents,
+    out: Var,
+    fn: object,
+    args: Sequence[Operand],
+    named: Mapping[str, Operand],
+) -> bool:
+    """Give max or min by a key, or with a default, its tangent: that of the item chosen."""
+    if named.keys() == {"default"} and not t.has(named["default"]):
+        computed(t, out, fn, args)
+        return True
+    if named.keys() != {"key"}:
+        return False
+    if len(args) != 1 or not t.has(args[0]):
+        raise NotYet("max or min of several by a key")
+    helper = t.table.helper(runtime.push_chosen)
+    t.give(out, t.call(helper, (out, args[0], t.maybe(args[0]), named["key"]), out.kind))
+    return True
 
 
 def _homogeneous(t: Tangents, operand: Operand) -> bool:
@@ -104,5 +132,5 @@ def _function(callee: Operand) -> object | None:
     kind = kind_of(callee)
     if not isinstance(kind, K.Known):
         return None
-    found: object = kind.value
-    return found
+    drawn: object | None = draws(kind.value, None, "")
+    return kind.value if drawn is None else drawn

@@ -41,6 +41,8 @@ def constructed(
     elif dataclasses.is_dataclass(fn):
         given = {**dict(zip(by_position(fn), args, strict=False)), **dict(named)}
         cls = callee
+    elif fn is kind.cls and vars(kind.cls).get("__init__") is None and not kind.fields:
+        given, cls = {}, callee
     else:
         raise NotYet(f"an object of the class {kind.cls.__name__}")
     fields = [

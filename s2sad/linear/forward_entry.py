@@ -32,6 +32,7 @@ from s2sad.linear.push import pushed
 from s2sad.linear.tangent_table import NOTHING, NotYet, Table, Tangents
 from s2sad.linear.user_calls import name_of
 from s2sad.linear.zero_tangents import nothing
+from s2sad.modes.raising import ANYTHING, Raised
 from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
@@ -47,13 +48,15 @@ from s2sad.steps.tangents import activity_of, doc_of, named_to_the_end
 class Forward:
     """A function of values and tangents: its name, and those of the tangents it takes.
 
-    It is `bare` where they can be given by position. One that is `seeded` gives a pair.
+    It is `bare` where they can be given by position. One that is `seeded` gives a pair. `raises` is
+    what its tangents alone may raise.
     """
 
     name: str
     dots: tuple[str, ...]
     bare: bool
     seeded: bool
+    raises: Raised = ANYTHING
 
 
 def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copies: Block) -> Node:
@@ -103,6 +106,8 @@ def forward_function(
     body = _text(a, linear, made)
     node = define_with(a.function.node, found.name, doc_of(d, a, wrt), body, list(names))
     add(d, node, a.function.source.fn, a)
+    found = dataclasses.replace(found, raises=frozenset[type[BaseException]]().union(*table.raised))
+    d.forwards[key] = found
     return found
 
 
@@ -124,6 +129,7 @@ def _table(
         _taken(d, a),
         outermost,
         {v.name: v for v in _read(program) if v.cell},
+        activity=facts,
     )
     for w in wrt:
         table.dot(w)

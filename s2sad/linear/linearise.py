@@ -30,6 +30,7 @@ from s2sad.linear import mirrored
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
 from s2sad.linear.woven import woven
 from s2sad.linear.zero_tangents import give_zeros, handed
+from s2sad.modes.raising import caught_by
 
 T = TypeVar("T")
 
@@ -231,9 +232,10 @@ class _Walk:
         if not active and not _leaves(region):
             self.tangents.add(region)
             return
-        self.tangents.caught += bool(region.handlers)
+        outside = self.tangents.caught
+        self.tangents.caught += caught_by(region.origin, self.table.analysed.kinds)
         body = self.block(region.body, Takes(()), loop)
-        self.tangents.caught -= bool(region.handlers)
+        self.tangents.caught = outside
         arms, final = region.of_arms, region.of_final
         orelse = self.block(region.orelse, Takes(arms), loop)
         handlers = tuple(

@@ -8,17 +8,18 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.kinds import Kind
+from s2sad.known.generators import draws
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.tangents_of import computed
-from s2sad.linear.user_calls import call_with_tangents, user_call
+from s2sad.linear.user_calls import call_node, call_with_tangents, user_call
 from s2sad.linear.zero_tangents import tangent_of
 from s2sad.primitives import language as L
 
 
 def method(t: Tangents, op: Op) -> None:
     """Add a call of a method with what it gives and does to tangents."""
-    word = op.primitive.word
     kind = t.kind(op.operands[0])
     if K.is_numeric(kind):
         _of_array(t, op)
@@ -28,9 +29,30 @@ def method(t: Tangents, op: Op) -> None:
         _of_dict(t, op)
     else:
         ours = user_call(t, op)
-        if ours is None:
-            raise NotYet(f"the method {word} of {K.describe(kind)}")
-        call_with_tangents(t, op, ours)
+        if ours is not None:
+            call_with_tangents(t, op, ours)
+        else:
+            _of_library(t, op, kind)
+
+
+def _of_library(t: Tangents, op: Op, kind: Kind) -> None:
+    """Add the call of a method of a library's object: a generator, or a module."""
+    owner, *args = op.operands
+    word, (out,) = op.primitive.word, op.outs
+    node = call_node(t, op)
+    fn = t.table.analysed.kinds.objects.get(node.func) if node is not None else None
+    drawn = draws(fn, getattr(kind, "cls", None), word)
+    if drawn is not None:
+        fn = drawn
+    elif fn is None and isinstance(kind, K.Opaque):
+        fn, args = registry.object_function(kind.cls, word), [owner, *args]
+    if [v for v in (p.object for p in op.writes) if isinstance(v, Var) and t.has(v)]:
+        raise NotYet(f"the method {word}, which writes memory with a shadow")
+    if fn is None and t.table.carries(out):
+        raise NotYet(f"the method {word} of {K.describe(kind)}")
+    t.add(op)
+    if t.table.carries(out):
+        computed(t, out, fn, args, [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)])
 
 
 def _of_array(t: Tangents, op: Op) -> None:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+import gast
+
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.order import order_matters
@@ -34,15 +36,17 @@ def operation(t: Tangents, op: Op) -> None:
     """Add an operation with what it does to tangents."""
     t.origin = op.origin
     touched = [*P.operands(op), *(p.object for p in op.writes)]
-    moving = any(map(t.has, touched)) or any(map(t.table.carries, op.outs))
+    cells = [v for v in touched if isinstance(v, Var) and v.cell]
+    if op.primitive.form == "field" and _is_unseen(op):
+        t.add(op)
+        return
+    moving = any(map(t.has, touched)) or any(map(t.table.carries, (*op.outs, *cells)))
     handler = _FORMS.get(op.primitive.form)
     if not moving or handler is None:
         t.add(op)
         return
-    marked = any(word in STANDS_FOR for word, _ in op.settings)
-    here = t.table.analysed
-    if marked and order_matters(op.origin, here.function, here.kinds, t.table.aliases) is not None:
-        raise NotYet("a write that looks at how memory is shared")
+    if any(word in STANDS_FOR for word, _ in op.settings):
+        _look_at_memory(t, op)
     stopped = t.table.analysed.function.stopped
     if any(v.name in stopped for v in op.outs if v.name):
         t.add(op)
@@ -51,6 +55,35 @@ def operation(t: Tangents, op: Op) -> None:
     for v in op.outs:
         if t.table.carries(v) and v not in t.of:
             give_zeros(t, v)
+
+
+def _is_unseen(op: Op) -> bool:
+    """Say whether an array's attribute is nothing that is known: what is computed of it is not."""
+    (owner,), (out,) = op.operands, op.outs
+    return K.is_numeric(kind_of(owner)) and isinstance(out.kind, K.Unknown)
+
+
+def _look_at_memory(t: Tangents, op: Op) -> None:
+    """Look at how memory is shared before a write that stands for a call, which copies otherwise.
+
+    A[index] = w      in_order(A[index], v, "np.place(A, mask, v)"); A[index] = w
+    """
+    here = t.table.analysed
+    check = order_matters(op.origin, here.function, here.kinds, t.table.aliases)
+    if check is None:
+        return
+    owner, index, stored = op.operands
+    value: Operand = stored
+    if check.value is not op.origin.value:
+        if not isinstance(check.value, gast.Name) or check.value.id not in t.env:
+            raise NotYet("a write that looks at how memory is shared")
+        value = t.env[check.value.id]
+    place = owner
+    if not isinstance(check.place, gast.Name):
+        place = t.emit(L.ITEM, (owner, t.index(index)), K.UNKNOWN)
+    helper = t.table.helper(check.helper)
+    looked = t.call(helper, (place, value, P.Const(check.at)), K.NONE)
+    t.add(Op((), L.DISCARD, (looked,), (), (), (), op.origin))
 
 
 def _out(t: Tangents, op: Op) -> Var | None:

@@ -23,6 +23,7 @@ from s2sad.ir.rebuilt import with_blocks
 from s2sad.kinds import Kind
 from s2sad.linear.operand_binding import Bound, bound_to, moving
 from s2sad.linear.operands import Given, kind_of
+from s2sad.linear.raising import may_raise, refuse_caught
 from s2sad.linear.regular_points import chosen, regular, zero_test
 from s2sad.linear.ruled import spliced
 from s2sad.linear.tangent_table import NOTHING, NotYet, Table, Tangents
@@ -32,6 +33,7 @@ from s2sad.modes.inline import RuleRefusal
 from s2sad.modes.pushes import arrays_of
 from s2sad.modes.shapes import dtype_of
 from s2sad.modes.tried import wants_zeros
+from s2sad.modes.twins import holds_arrays
 from s2sad.primitives import language as L
 from s2sad.rulebook.facts import EXACT
 from s2sad.rulebook.rule import Rule
@@ -89,6 +91,11 @@ def _written(op: Op, table: Table) -> list[P.Operation]:
         value = nothing(t, told.out, told.out.kind)
     if told.own:
         value = _own(t, told, value, rule)
+    raised = may_raise(t.ops, told)
+    caught = dict(op.settings)["caught"]
+    assert isinstance(caught, tuple)
+    refuse_caught(raised, caught)
+    table.raised.append(raised)
     t.add(Op((dot,), L.SAME, (value,), (), (), (), op.origin))
     return t.ops
 
@@ -101,12 +108,12 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
     kind = told.out.kind
     if told.base is not None:
         base, shadow = told.pairs[told.base]
-        if shadow == NOTHING or not isinstance(kind, K.Array):
+        same = runtime.same_views if holds_arrays(kind) else runtime.same_view
+        if shadow == NOTHING or not (isinstance(kind, K.Array) or holds_arrays(kind)):
             raise NotYet("a view of what has no shadow")
-        same = t.table.helper(runtime.same_view)
-        return t.call(same, (shadow, value, base, told.out), kind)
+        return t.call(t.table.helper(same), (shadow, value, base, told.out), kind)
     if not isinstance(kind, K.Array):
-        raise NotYet(f"memory of its own for {K.describe(kind)}")
+        return value  # what a call gives is a structure of its own
     return value if _is_new(t, value) else t.emit(L.method("copy"), (value,), kind)
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from s2sad import kinds as K
+from s2sad.errors import Error, UnsupportedError
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
@@ -16,7 +17,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.modes.refs import Refs
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
-from s2sad.stages import Aliases, Pushed
+from s2sad.stages import Activity, Aliases, Pushed
 from s2sad.steps.derivation import Analysed, Derivation
 
 NOTHING = P.Const(None)
@@ -32,7 +33,8 @@ class Table:
     """What is known of one function: what is `active`, and what is `written` in place.
 
     Where a derivative that is zero may meet an infinite one, `strong` says. No tangent
-    gets a name that is `taken`; `dots` are those that have been given.
+    gets a name that is `taken`; `dots` are those that have been given. `raised` is
+    what computing the tangents may raise.
     """
 
     derivation: Derivation
@@ -46,6 +48,8 @@ class Table:
     outermost: bool
     cells: Mapping[str, Var] = field(default_factory=dict)
     dots: dict[str, str] = field(default_factory=dict)
+    activity: Activity = field(default_factory=Activity)
+    raised: list[frozenset[type[BaseException]]] = field(default_factory=list)
 
     def is_temporary(self, v: Var) -> bool:
         """Say whether a variable is part of an expression, and computes no numbers of an array."""
@@ -57,6 +61,14 @@ class Table:
         """Return what names the modules and helpers that derived text imports."""
         return self.derivation.refs
 
+    def refuse(self, at: object, reason: str, remedy: str) -> Error:
+        """Return an error that points at the user's statement."""
+        function = self.analysed.function
+        origin = function.origins.get(at, at)
+        seen = getattr(origin, "lineno", None) is not None
+        place = function.source.place(origin) if seen else None
+        return UnsupportedError(reason, remedy=remedy, place=place)
+
     def assumes(self, dim: K.Dim) -> bool:
         """Say whether a length may be taken not to be 1, which callers are held to."""
         return self.outermost and isinstance(dim.symbol, Piece) and self.derivation.assume(dim)
@@ -67,6 +79,8 @@ class Table:
             return v in self.active
         if v not in self.active or isinstance(v.kind, K.Known | K.LocalFunction | K.Iterable_):
             return False
+        if isinstance(v.kind, K.Unknown) and v.kind.cls is not None:
+            return False  # an object of a class that has no derivative
         if isinstance(v.kind, K.Unknown):
             raise NotYet(f"a value of unknown kind, {v.name or 'a part of an expression'}")
         return K.differentiable(v.kind) or K.is_container(v.kind)
@@ -109,15 +123,15 @@ class Table:
 class Tangents:
     """The operations of one block, and `of` the tangents that are there, by variable.
 
-    `env` says which variable a name of the user's means here. So many tries around have handlers as
-    `caught` says.
+    `env` says which variable a name of the user's means here. The tries around catch what is
+    `caught`.
     """
 
     table: Table
     ops: list[P.Operation] = field(default_factory=list)
     of: dict[Var, Var] = field(default_factory=dict)
     env: dict[str, Var] = field(default_factory=dict)
-    caught: int = 0
+    caught: tuple[type[BaseException], ...] = ()
     origin: P.Code = None
 
     @contextmanager

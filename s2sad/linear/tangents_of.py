@@ -83,10 +83,6 @@ def computed(
     rule = registry.rule_for(fn)
     if rule is None:
         raise NotYet(f"{getattr(fn, '__name__', fn)} has no rule")
-    if rule.calls:
-        raise NotYet("a function that is given to a library")
-    if t.caught and registry.numbers_of(fn).raises == "anything":
-        raise NotYet("a derivative that may raise what a try catches")
     if rule.is_zero(any(K.is_complex(kind_of(o)) for o in given)):
         made: Operand = nothing(t, out, out.kind)
     elif not any(map(t.has, given)):
@@ -97,7 +93,7 @@ def computed(
         dot = t.bind(out)
         operands = (out, *given, *map(t.maybe, given))
         words = tuple(n for n, _ in named)
-        told = (("fn", fn), ("words", words), ("own", own), ("base", base))
+        told = (("fn", fn), ("words", words), ("own", own), ("base", base), ("caught", t.caught))
         t.add(Op((dot,), L.TANGENT, operands, told, (), (), t.origin))
         return dot
     t.give(out, made)

@@ -20,10 +20,12 @@ from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
 from s2sad.derivative import is_decorated
 from s2sad.facts.members import class_function
+from s2sad.facts.memory import rebound
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.constructed import object_with
+from s2sad.linear.raising import refuse_caught
 from s2sad.linear.tangent_table import NotYet, Tangents, cell_of
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.names import identifier
@@ -61,7 +63,7 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     if method is not None:
         target, leading = K.Known(method), (first,)
     elif op.primitive.form == "method":
-        node = _call_node(t, op)
+        node = call_node(t, op)
         target = t.table.analysed.kinds.of.get(node.func, K.UNKNOWN) if node else K.UNKNOWN
         if not isinstance(target, K.Known) or inspect.ismethod(target.value):
             return None
@@ -90,7 +92,7 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     if signature is None:
         raise NotYet("a function that does not tell its parameters")
     found = dict(signature.bind(*plain, **named).arguments)
-    captured = {p: _captured(t, local, env.get(local, K.UNKNOWN)) for p, local in extra}
+    captured = {p: captured_here(t, local, env.get(local, K.UNKNOWN)) for p, local in extra}
     return UserCall(fn, params, found, captured, plain)
 
 
@@ -100,12 +102,12 @@ def _method(t: Tangents, op: Op, owner: Kind) -> object | None:
     found: object | None = None
     if op.primitive.form != "field":
         found = class_function(t.table.analysed.scope, owner, word)
-    node = _call_node(t, op) if found is None else None
+    node = call_node(t, op) if found is None else None
     method = t.table.analysed.kinds.methods.get(node)
     return found if method is None else method[0]
 
 
-def _call_node(t: Tangents, op: Op) -> Node | None:
+def call_node(t: Tangents, op: Op) -> Node | None:
     """Return the expression that an operation stands for, if it is all that its statement binds."""
     targets = [n.id for n in getattr(op.origin, "targets", ()) if isinstance(n, gast.Name)]
     node = getattr(op.origin, "value", None)
@@ -128,7 +130,7 @@ def _brought(t: Tangents, value: object, callee: Operand) -> tuple[Operand, ...]
     return (callee,)
 
 
-def _captured(t: Tangents, word: str, kind: Kind) -> Operand:
+def captured_here(t: Tangents, word: str, kind: Kind) -> Operand:
     """Return what a name of the caller means where an inner function that captures it is called."""
     cell = t.table.cells.get(word)
     if cell is None and word in t.env:
@@ -166,7 +168,10 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
     hit = [v for v in written if v in t.of]
     if [v for v in hit if not any(v in _parts(o) for o in everything.values())]:
         raise NotYet("a call that writes what it is not given")
+    _refuse_rebinding(t, op, call)
     found = forward_function(table.derivation, call.fn, call.params, tuple(call.extra), active)
+    refuse_caught(found.raises, t.caught)
+    table.raised.append(found.raises)
     name = P.Outer(found.name, K.UNKNOWN)
     plain = call.plain
     extra = tuple(call.extra.items())
@@ -189,6 +194,18 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
     t.add(Op((both,), L.CALL, operands, settings, reads, writes, op.origin))
     dot = t.bind(out) if table.carries(out) else Var("", K.UNKNOWN)
     t.add(Op((out, dot), L.UNPACK, (both,), (), (), (), op.origin))
+
+
+def _refuse_rebinding(t: Tangents, op: Op, call: UserCall) -> None:
+    """Refuse a call of an inner function that binds names of the caller anew: it gets values."""
+    inner = rebound(call.fn.node) if isinstance(call.fn, K.LocalFunction) else set()
+    if inner & call.extra.keys():
+        raise t.table.refuse(
+            op.origin,
+            f"{name_of(call.fn)}, which is called here, rebinds `{min(inner)}`; s2sad "
+            "cannot follow that in forward mode yet.",
+            "Return the new value, and assign it where the function is called.",
+        )
 
 
 def _parts(given: Given) -> tuple[Operand, ...]:
