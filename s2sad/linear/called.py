@@ -13,7 +13,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.known.generators import draws
 from s2sad.known.samples import stacked
-from s2sad.linear.constructed import constructed
+from s2sad.linear.constructed import constructed, replaced
 from s2sad.linear.handed_functions import with_functions
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents
@@ -54,6 +54,9 @@ def called(t: Tangents, op: Op) -> None:
         t.give(out, t.emit(L.CALL, (callee, tangent_of(t, args[0])), out.kind))
         return
     named = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
+    if fn is dataclasses.replace and isinstance(kind_of(args[0]), K.Obj):
+        replaced(t, out, args[0], named, kind_of(args[0]))
+        return
     made = isinstance(fn, type) and registry.rule_for(fn) is None
     if made or fn is runtime.object_of:
         constructed(t, out, callee, args, named)
@@ -113,7 +116,7 @@ def _check_followed(t: Tangents, args: Sequence[Operand]) -> None:
 
 def _as_array(t: Tangents, fn: object, operand: Operand) -> Operand:
     """Return an operand as the array that a library function makes of a list or a tuple."""
-    kind = kind_of(operand)
+    kind = t.kind(operand)
     listed = K.List | K.Tuple if registry.wants_arrays(fn) else K.List
     if not isinstance(kind, listed) or not K.differentiable(kind):
         return operand

@@ -10,6 +10,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.generators import draws
+from s2sad.linear.constructed import replaced
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.tangents_of import computed
@@ -27,12 +28,24 @@ def method(t: Tangents, op: Op) -> None:
         _of_list(t, op)
     elif isinstance(kind, K.AnyDict):
         _of_dict(t, op)
+    elif isinstance(kind, K.Tuple) and op.primitive.word == "_replace":
+        _with_replaced(t, op, kind)
     else:
         ours = user_call(t, op)
         if ours is not None:
             call_with_tangents(t, op, ours)
         else:
             _of_library(t, op, kind)
+
+
+def _with_replaced(t: Tangents, op: Op, kind: Kind) -> None:
+    (out,) = op.outs
+    named = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
+    t.add(op)
+    if len(op.operands) > 1 or any(isinstance(v, P.Spread) for _, v in named):
+        raise NotYet("fields that are replaced by what is spread")
+    if t.table.carries(out):
+        replaced(t, out, op.operands[0], named, kind)
 
 
 def _of_library(t: Tangents, op: Op, kind: Kind) -> None:

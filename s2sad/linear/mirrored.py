@@ -24,7 +24,7 @@ from s2sad.linear.methods import method
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, cell_of
 from s2sad.linear.tangents_of import OPERATORS, computed, put
-from s2sad.linear.user_calls import call_with_tangents, user_call
+from s2sad.linear.user_calls import by_method, call_with_tangents, user_call
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.primitives import language as L
 from s2sad.stages import STANDS_FOR
@@ -44,6 +44,10 @@ def operation(t: Tangents, op: Op) -> None:
     handler = _FORMS.get(op.primitive.form)
     if not moving or handler is None:
         t.add(op)
+        return
+    ours = user_call(t, op) if by_method(t, op) else None
+    if ours is not None:
+        call_with_tangents(t, op, ours)
         return
     if any(word in STANDS_FOR for word, _ in op.settings):
         _look_at_memory(t, op)
@@ -101,7 +105,14 @@ def _infix(t: Tangents, op: Op) -> None:
         sides = [tangent_of(t, o) if isinstance(kind_of(o), _SEQUENCES) else o for o in op.operands]
         t.give(out, t.emit(op.primitive, sides, out.kind))
         return
+    _check_numbers(op)
     computed(t, out, OPERATORS[op.primitive.word], op.operands)
+
+
+def _check_numbers(op: Op) -> None:
+    """Stop at an operator on objects whose method is not known."""
+    if any(isinstance(kind_of(o), K.Obj | K.OneOf | K.AnyDict) for o in op.operands):
+        raise NotYet("an operator of a class")
 
 
 def _prefix(t: Tangents, op: Op) -> None:
@@ -160,10 +171,6 @@ def _item(t: Tangents, op: Op) -> None:
 
 
 def _field(t: Tangents, op: Op) -> None:
-    ours = user_call(t, op) if t.has(op.operands[0]) else None
-    if ours is not None:
-        call_with_tangents(t, op, ours)
-        return
     t.add(op)
     out, (owner,), word = _out(t, op), op.operands, op.primitive.word
     if out is None or not t.has(owner):
@@ -232,6 +239,7 @@ def _augmented(t: Tangents, op: Op) -> None:
     """`x += v` binds a number anew; of an array, the memory is written."""
     old, value = op.operands
     (out,) = op.outs
+    _check_numbers(op)
     word = op.primitive.word
     shadow = t.maybe(old)
     if not isinstance(out.kind, K.Array | K.List):
@@ -279,8 +287,9 @@ def _each(t: Tangents, op: Op) -> None:
 def _call_each(t: Tangents, op: Op, given: tuple[Operand, ...]) -> None:
     fn, owner, index, value = given
     out = Var("", K.NONE)
-    places = (Place(owner, (P.Item(index),)),) if isinstance(owner, Var) else ()
-    operands = (fn, owner, t.index(index, as_argument=True), value)
+    at = t.index(index, as_argument=True)
+    places = (Place(owner, (P.Item(at),)),) if isinstance(owner, Var) else ()
+    operands = (fn, owner, at, value)
     t.add(Op((out,), L.CALL, operands, (), (), places, op.origin))
     t.add(Op((), L.DISCARD, (out,), (), (), (), op.origin))
 

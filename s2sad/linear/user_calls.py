@@ -55,9 +55,9 @@ class UserCall:
 
 def user_call(t: Tangents, op: Op) -> UserCall | None:
     """Return the user's function that an operation calls; None for a library's."""
-    first, *args = op.operands
+    first, *args = _owner_first(t, op)
     leading: tuple[Operand, ...] = ()
-    target = t.kind(first)
+    target = _callee(t, op)
     named = {n: v for n, v in op.settings if isinstance(v, P.OPERANDS)}
     method = _method(t, op, target)
     if method is not None:
@@ -79,9 +79,9 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     plain = (*leading, *args)
     if any(isinstance(o, P.Spread) for o in (*plain, *named.values())):
         raise NotYet("arguments that are given with a star")
-    kinds, by_name = [t.kind(o) for o in args], {n: t.kind(o) for n, o in named.items()}
+    kinds, by_name = _kinds_given(t, op, args, named)
     if method is not None:
-        kinds = [t.kind(o) for o in plain]
+        kinds = [*map(t.kind, leading), *kinds]
     target = as_called_with(target, kinds, by_name)
     env = t.table.analysed.kinds.before.get(op.origin, {})
     bound = bind_kinds(target, kinds, by_name, env, {})
@@ -96,11 +96,53 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     return UserCall(fn, params, found, captured, plain)
 
 
+def _callee(t: Tangents, op: Op) -> Kind:
+    """Return the kind of what is called, or of whose method: at this place it may be known best."""
+    node = call_node(t, op) if op.primitive.form == "call" else None
+    found = t.kind(op.operands[0])
+    return found if node is None else t.table.analysed.kinds.of.get(node.func, found)
+
+
+def _kinds_given(
+    t: Tangents, op: Op, args: list[Operand], named: Mapping[str, Operand]
+) -> tuple[list[Kind], dict[str, Kind]]:
+    """Return the kinds of arguments: of a function that is given, what it captures."""
+    kinds, by_name = [t.kind(o) for o in args], {n: t.kind(o) for n, o in named.items()}
+    node = call_node(t, op)
+    if isinstance(node, gast.Call) and len(node.args) == len(args):
+        of = t.table.analysed.kinds.of
+        kinds = [of.get(n, kind) for n, kind in zip(node.args, kinds, strict=True)]
+        by_name |= {k.arg: of.get(k.value, by_name[k.arg]) for k in node.keywords}
+    return kinds, by_name
+
+
+_WITHOUT_CALL = {
+    "field": gast.Attribute,
+    "infix": gast.BinOp,
+    "prefix": gast.UnaryOp,
+    "item": gast.Subscript,
+}
+
+
+def by_method(t: Tangents, op: Op) -> bool:
+    """Say whether an operator, an index or an attribute calls a function of the user's class."""
+    node = call_node(t, op) if op.primitive.form in _WITHOUT_CALL else None
+    return node is not None and node in t.table.analysed.kinds.methods
+
+
+def _owner_first(t: Tangents, op: Op) -> tuple[Operand, ...]:
+    """Return the operands, that whose class has the method first: in `1.0 + a` that is a."""
+    node = call_node(t, op) if op.primitive.form == "infix" else None
+    _, owner = t.table.analysed.kinds.methods.get(node, (None, None))
+    swapped = owner is not None and owner is getattr(node, "right", None)
+    return op.operands[::-1] if swapped else op.operands
+
+
 def _method(t: Tangents, op: Op, owner: Kind) -> object | None:
     """Return the function of a class that an operation on an object calls."""
     word = op.primitive.word if op.primitive.form == "method" else "__call__"
     found: object | None = None
-    if op.primitive.form != "field":
+    if op.primitive.form in ("call", "method"):
         found = class_function(t.table.analysed.scope, owner, word)
     node = call_node(t, op) if found is None else None
     method = t.table.analysed.kinds.methods.get(node)
@@ -113,10 +155,12 @@ def call_node(t: Tangents, op: Op) -> Node | None:
     node = getattr(op.origin, "value", None)
     if targets and [v.name for v in op.outs] != targets[:1]:
         return None
-    same = {"call": gast.Name, "method": gast.Attribute}.get(op.primitive.form)
-    if same is None:
-        return node if isinstance(node, gast.Attribute) else None
-    return node if isinstance(node, gast.Call) and isinstance(node.func, same) else None
+    if op.primitive.form in _WITHOUT_CALL:
+        return node if isinstance(node, _WITHOUT_CALL[op.primitive.form]) else None
+    if not isinstance(node, gast.Call):
+        return None
+    of_method = op.primitive.form == "method"
+    return node if isinstance(node.func, gast.Attribute) or not of_method else None
 
 
 def _brought(t: Tangents, value: object, callee: Operand) -> tuple[Operand, ...]:
