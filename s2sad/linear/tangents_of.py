@@ -12,6 +12,8 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import gast
+
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
@@ -21,6 +23,7 @@ from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
 from s2sad.linear.zero_tangents import nothing
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
+from s2sad.syntax.fresh import gives_new
 
 OPERATORS: dict[str, object] = {
     "Add": operator.add,
@@ -89,7 +92,9 @@ def computed(
         made = nothing(t, out, out.kind)
     else:
         own = out in t.table.written
-        base = _base(t, out, given, rule) if own else None
+        node = getattr(t.origin, "value", None)
+        new = isinstance(node, gast.Call) and bool(out.name) and gives_new(fn, node)
+        base = _base(t, out, given, rule) if own and not new else None
         dot = t.bind(out)
         operands = (out, *given, *map(t.maybe, given))
         words = tuple(n for n, _ in named)
