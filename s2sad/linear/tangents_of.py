@@ -93,7 +93,8 @@ def computed(
     else:
         own = out in t.table.written
         node = getattr(t.origin, "value", None)
-        new = isinstance(node, gast.Call) and bool(out.name) and gives_new(fn, node)
+        several = not isinstance(out.kind, K.Array) and isinstance(node, gast.Call)
+        new = several and gives_new(fn, node)  # of one array the run says whether it is a view
         base = _base(t, out, given, rule) if own and not new else None
         dot = t.bind(out)
         operands = (out, *given, *map(t.maybe, given))
