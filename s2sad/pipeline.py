@@ -155,8 +155,9 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         if request.on_program:
             from s2sad.linear.forward_entry import forward_entry
 
-            return forward_entry(d, a, request, entry, copies)
-        node = jvp_entry(d, a, request, entry, copies, writers())
+            node = forward_entry(d, a, request, entry, copies)
+        else:
+            node = jvp_entry(d, a, request, entry, copies, writers())
         return look_before_copies(d, a, node) if copies else node
     if request.on_program and request.mode in ("grad", "value_and_grad"):
         from s2sad.linear.reverse_entry import reverse_function

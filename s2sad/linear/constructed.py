@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.kinds import Kind
 from s2sad.known.signature import by_position
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents
@@ -41,6 +43,8 @@ def constructed(
     elif dataclasses.is_dataclass(fn):
         given = {**dict(zip(by_position(fn), args, strict=False)), **dict(named)}
         cls = callee
+    elif fn is kind.cls and vars(kind.cls).get("__init__") is None and not kind.fields:
+        given, cls = {}, callee
     else:
         raise NotYet(f"an object of the class {kind.cls.__name__}")
     fields = [
@@ -52,6 +56,26 @@ def constructed(
         )
         for f, field in kind.fields
     ]
+    object_with(t, out, cls, fields)
+
+
+def replaced(
+    t: Tangents, out: Var, owner: Operand, given: Sequence[tuple[str, Operand]], kind: Kind
+) -> None:
+    """Give p._replace(a=x), or replace(p, a=x), its tangent: the other fields are those of p."""
+    held, named = tangent_of(t, owner), dict(given)
+    fields: list[tuple[str, Operand]] = []
+    for i, f in enumerate(K.names_of(kind)):
+        if f in named:
+            fields.append((f, tangent_of(t, named[f])))
+        elif isinstance(kind, K.Tuple):
+            fields.append((f, t.emit(L.ITEM, (held, P.Const(i)), kind.items[i])))
+        else:
+            fields.append((f, t.emit(L.field(f), (held,), K.UNKNOWN)))
+    if isinstance(kind, K.Tuple):
+        t.give(out, t.emit(L.TUPLE, [v for _, v in fields], K.Tuple(kind.items)))
+        return
+    cls = t.call(P.Outer("type", K.Known(type)), (owner,), K.UNKNOWN)
     object_with(t, out, cls, fields)
 
 

@@ -6,7 +6,7 @@ f(x, n)       ->   f_jvp(x, n, x_dot)       returns the value and its tangent
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,14 +29,14 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
-from s2sad.kinds import Kind
 from s2sad.linear.abreast import Asked, abreast
 from s2sad.linear.directions import tangents_of
 from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.push import pushed
 from s2sad.linear.tangent_table import NOTHING, NotYet, Table, Tangents
-from s2sad.linear.user_calls import name_of
+from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.linear.zero_tangents import nothing
+from s2sad.modes.raising import ANYTHING, Raised
 from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
@@ -52,15 +52,15 @@ from s2sad.steps.tangents import activity_of, doc_of, named_to_the_end
 class Forward:
     """A function of values and tangents: its name, and those of the tangents it takes.
 
-    It is `bare` where they can be given by position. One that is `seeded` gives a pair. Where its
-    tangents alone may raise anything it `raises`; so it does while that is not known.
+    It is `bare` where they can be given by position. One that is `seeded` gives a pair. `raises` is
+    what its tangents alone may raise.
     """
 
     name: str
     dots: tuple[str, ...]
     bare: bool
     seeded: bool
-    raises: bool = True
+    raises: Raised = ANYTHING
 
 
 def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copies: Block) -> Node:
@@ -79,27 +79,31 @@ def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copi
     return define_with(a.function.node, entry, doc_of(d, a, request.wrt), text, table.passed)
 
 
-def forward_function(
-    d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...], wrt: tuple[str, ...]
-) -> Forward:
-    """Return the function of values and tangents of a function that is called."""
-    key: Any = ("jvp on the program", analysis_key(fn, params, extra), wrt)
+def forward_function(d: Derivation, call: UserCall, wrt: tuple[str, ...], met: Met) -> Forward:
+    """Return the function of values and tangents of a function that is called.
+
+    It is one of its own for tangents that are `met` only where that makes a difference.
+    """
+    fn, extra = call.fn, tuple(call.extra)
+    a = analyse(d, fn, call.params, extra)
+    facts = activity_of(d, a, wrt, True)
+    strong = [pushed_of(d, a, facts, frozenset(wrt), m) for m in (Met(), met)]
+    plain, own = ((s.guards, s.masked, s.arrivals) for s in strong)
+    met = Met() if plain == own else met
+    key: Any = ("jvp on the program", analysis_key(fn, call.params, extra), wrt, met)
     known = d.forwards.get(key)
     if isinstance(known, Forward):
         return known
-    a = analyse(d, fn, params, extra)
-    facts = activity_of(d, a, wrt, True)
     args = a.function.node.args
     bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
     seeded = K.differentiable(a.kinds.result)
-    program, table = table_of(d, a, wrt, facts, False)
+    program, table = table_of(d, a, wrt, facts, False, met=met)
     names = tuple(table.passed)
     found = Forward(d.names.fresh(f"{name_of(fn)}_jvp"), names, bare, seeded)
     d.forwards[key] = found
     fence(a.function, a.kinds, facts, memory_of(d, a), frozenset(), forward=True)
     d.told[a] = Story(facts, wrt)
     linear = linearise(program, table, wrt)
-    found = d.forwards[key] = dataclasses.replace(found, raises=table.raises)
     made = pushed(linear.program, table)
     if seeded:
         made = _with_one_result(made, table, a.kinds.result)
@@ -109,6 +113,8 @@ def forward_function(
     body = text_of(table, linear, made, seeded)
     node = define_with(a.function.node, found.name, doc_of(d, a, wrt), body, list(names))
     add(d, node, a.function.source.fn, a)
+    found = dataclasses.replace(found, raises=frozenset[type[BaseException]]().union(*table.raised))
+    d.forwards[key] = found
     return found
 
 
@@ -119,10 +125,12 @@ def table_of(
     facts: Activity,
     outermost: bool,
     lent: frozenset[str] = frozenset(),
+    met: Met = Met(),  # noqa: B008
 ) -> tuple[P.Program, Table]:
     """Return the program of a function, and what is known of its tangents.
 
-    What is `lent` to it is memory that others may write before a backward sweep reads it.
+    What is `lent` to it is memory that others may write before a backward sweep reads it. Tangents
+    that come in may be what is `met`.
     """
     memory = memory_of(d, a)
     program = program_of(a.function, a.kinds, memory.changes)
@@ -133,11 +141,12 @@ def table_of(
         program.block.params,
         active_with(program, edges, wrt) | _together(a, memory.aliases, program),
         frozenset(edges.written),
-        pushed_of(d, a, facts, frozenset(wrt), Met()),
+        pushed_of(d, a, facts, frozenset(wrt), met),
         memory.aliases,
         _taken(d, a),
         outermost,
         {v.name: v for v in _read(program) if v.cell},
+        activity=facts,
     )
     dots = map(table.dot, wrt)
     table.passed += map(table.several, dots) if d.abreast else dots

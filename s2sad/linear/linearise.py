@@ -31,6 +31,7 @@ from s2sad.linear import mirrored
 from s2sad.linear.tangent_table import NotYet, Table, Tangents, tangent_kind
 from s2sad.linear.woven import Drawn, counted, woven
 from s2sad.linear.zero_tangents import give_zeros, handed
+from s2sad.modes.raising import caught_by
 from s2sad.primitives import language as L
 
 T = TypeVar("T")
@@ -257,9 +258,10 @@ class _Walk:
         if not active and not _leaves(region):
             self.tangents.add(region)
             return
-        self.tangents.caught += bool(region.handlers)
+        outside = self.tangents.caught
+        self.tangents.caught += caught_by(region.origin, self.table.analysed.kinds)
         body = self.block(region.body, Takes(()), loop)
-        self.tangents.caught -= bool(region.handlers)
+        self.tangents.caught = outside
         arms, final = region.of_arms, region.of_final
         orelse = self.block(region.orelse, Takes(arms), loop)
         handlers = tuple(

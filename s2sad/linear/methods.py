@@ -8,28 +8,64 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.kinds import Kind
+from s2sad.known.generators import draws
+from s2sad.linear.constructed import replaced
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.tangents_of import computed
-from s2sad.linear.user_calls import call_with_tangents, user_call
+from s2sad.linear.user_calls import call_node, call_with_tangents, user_call
 from s2sad.linear.zero_tangents import tangent_of
 from s2sad.primitives import language as L
 
 
 def method(t: Tangents, op: Op) -> None:
     """Add a call of a method with what it gives and does to tangents."""
-    kind, word = kind_of(op.operands[0]), op.primitive.word
+    kind = t.kind(op.operands[0])
     if K.is_numeric(kind):
         _of_array(t, op)
     elif isinstance(kind, K.List):
         _of_list(t, op)
     elif isinstance(kind, K.AnyDict):
         _of_dict(t, op)
+    elif isinstance(kind, K.Tuple) and op.primitive.word == "_replace":
+        _with_replaced(t, op, kind)
     else:
         ours = user_call(t, op)
-        if ours is None:
-            raise NotYet(f"the method {word} of {K.describe(kind)}")
-        call_with_tangents(t, op, ours)
+        if ours is not None:
+            call_with_tangents(t, op, ours)
+        else:
+            _of_library(t, op, kind)
+
+
+def _with_replaced(t: Tangents, op: Op, kind: Kind) -> None:
+    (out,) = op.outs
+    named = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
+    t.add(op)
+    if len(op.operands) > 1 or any(isinstance(v, P.Spread) for _, v in named):
+        raise NotYet("fields that are replaced by what is spread")
+    if t.table.carries(out):
+        replaced(t, out, op.operands[0], named, kind)
+
+
+def _of_library(t: Tangents, op: Op, kind: Kind) -> None:
+    """Add the call of a method of a library's object: a generator, or a module."""
+    owner, *args = op.operands
+    word, (out,) = op.primitive.word, op.outs
+    node = call_node(t, op)
+    fn = t.table.analysed.kinds.objects.get(node.func) if node is not None else None
+    drawn = draws(fn, getattr(kind, "cls", None), word)
+    if drawn is not None:
+        fn = drawn
+    elif fn is None and isinstance(kind, K.Opaque):
+        fn, args = registry.object_function(kind.cls, word), [owner, *args]
+    if [v for v in (p.object for p in op.writes) if isinstance(v, Var) and t.has(v)]:
+        raise NotYet(f"the method {word}, which writes memory with a shadow")
+    if fn is None and t.table.carries(out):
+        raise NotYet(f"the method {word} of {K.describe(kind)}")
+    t.add(op)
+    if t.table.carries(out):
+        computed(t, out, fn, args, [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)])
 
 
 def _of_array(t: Tangents, op: Op) -> None:
@@ -58,11 +94,12 @@ def _again(t: Tangents, op: Op, *args: Operand) -> None:
     shadow = t.maybe(owner)
     assert isinstance(shadow, Var)
     (out,) = op.outs
-    dot = t.bind(out) if t.table.carries(out) else Var("", K.UNKNOWN)
+    bound = t.table.carries(out) or isinstance(out.kind, K.Iterable_)
+    dot = t.bind(out) if bound else Var("", K.UNKNOWN)
     writes = tuple(Place(shadow, p.path) for p in op.writes if p.object is owner)
     reads = (Place(shadow, (P.Anywhere(),)),)
     t.add(Op((dot,), op.primitive, (shadow, *args), op.settings, reads, writes, op.origin))
-    if not t.table.carries(out):
+    if not bound:
         t.add(Op((), L.DISCARD, (dot,), (), (), (), op.origin))
 
 
@@ -96,7 +133,16 @@ def _of_dict(t: Tangents, op: Op) -> None:
     if word == "get":
         if t.table.carries(op.outs[0]):
             _again(t, op, args[0], *(tangent_of(t, a) for a in args[1:]))
+    elif word == "items" and _told_by_keys(t.kind(owner)):
+        _again(t, op)
     elif word in ("values", "copy") or (word == "pop" and len(args) == 1):
         _again(t, op, *args)
     elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
         raise NotYet(f"the method {word} of a dict")
+
+
+def _told_by_keys(kind: K.Kind) -> bool:
+    """Say whether no key of a dict has a derivative: an entry of `d_dot.items()` has the key."""
+    if isinstance(kind, K.Dict):
+        return not any(K.differentiable(K.kind_of(key, "")) for key, _ in kind.items)
+    return isinstance(kind, K.OpenDict) and not K.differentiable(kind.key)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+import gast
+
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.order import order_matters
@@ -24,6 +26,7 @@ from s2sad.linear.methods import method
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, cell_of
 from s2sad.linear.tangents_of import OPERATORS, computed, put
+from s2sad.linear.user_calls import by_method, call_with_tangents, user_call
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.primitives import language as L
 from s2sad.stages import STANDS_FOR
@@ -41,15 +44,21 @@ def operation(t: Tangents, op: Op) -> None:
         _stopped(t, op)
         return
     touched = [*P.operands(op), *(p.object for p in op.writes)]
-    moving = any(map(t.has, touched)) or any(map(t.table.carries, op.outs))
+    cells = [v for v in touched if isinstance(v, Var) and v.cell]
+    if op.primitive.form == "field" and _is_unseen(op):
+        t.add(op)
+        return
+    moving = any(map(t.has, touched)) or any(map(t.table.carries, (*op.outs, *cells)))
     handler = _FORMS.get(op.primitive.form)
     if not moving or handler is None:
         t.add(op)
         return
-    marked = any(word in STANDS_FOR for word, _ in op.settings)
-    here = t.table.analysed
-    if marked and order_matters(op.origin, here.function, here.kinds, t.table.aliases) is not None:
-        raise NotYet("a write that looks at how memory is shared")
+    ours = user_call(t, op) if by_method(t, op) else None
+    if ours is not None:
+        call_with_tangents(t, op, ours)
+        return
+    if any(word in STANDS_FOR for word, _ in op.settings):
+        _look_at_memory(t, op)
     stopped = t.table.analysed.function.stopped
     if any(v.name in stopped for v in op.outs if v.name):
         t.add(op)
@@ -76,6 +85,35 @@ def _stopped(t: Tangents, op: Op) -> None:
         give_zeros(t, out)
 
 
+def _is_unseen(op: Op) -> bool:
+    """Say whether an array's attribute is nothing that is known: what is computed of it is not."""
+    (owner,), (out,) = op.operands, op.outs
+    return K.is_numeric(kind_of(owner)) and isinstance(out.kind, K.Unknown)
+
+
+def _look_at_memory(t: Tangents, op: Op) -> None:
+    """Look at how memory is shared before a write that stands for a call, which copies otherwise.
+
+    A[index] = w      in_order(A[index], v, "np.place(A, mask, v)"); A[index] = w
+    """
+    here = t.table.analysed
+    check = order_matters(op.origin, here.function, here.kinds, t.table.aliases)
+    if check is None:
+        return
+    owner, index, stored = op.operands
+    value: Operand = stored
+    if check.value is not op.origin.value:
+        if not isinstance(check.value, gast.Name) or check.value.id not in t.env:
+            raise NotYet("a write that looks at how memory is shared")
+        value = t.env[check.value.id]
+    place = owner
+    if not isinstance(check.place, gast.Name):
+        place = t.emit(L.ITEM, (owner, t.index(index)), K.UNKNOWN)
+    helper = t.table.helper(check.helper)
+    looked = t.call(helper, (place, value, P.Const(check.at)), K.NONE)
+    t.add(Op((), L.DISCARD, (looked,), (), (), (), op.origin))
+
+
 def _out(t: Tangents, op: Op) -> Var | None:
     """Return the result of an operation, if it has a tangent."""
     (out,) = op.outs
@@ -91,9 +129,14 @@ def _infix(t: Tangents, op: Op) -> None:
         sides = [tangent_of(t, o) if isinstance(kind_of(o), _SEQUENCES) else o for o in op.operands]
         t.give(out, t.emit(op.primitive, sides, out.kind))
         return
-    if any(isinstance(kind_of(o), K.Obj | K.Opaque | K.Known) for o in op.operands):
-        raise NotYet("an operator of a class")
+    _check_numbers(op)
     computed(t, out, OPERATORS[op.primitive.word], op.operands)
+
+
+def _check_numbers(op: Op) -> None:
+    """Stop at an operator on objects whose method is not known."""
+    if any(isinstance(kind_of(o), K.Obj | K.OneOf | K.AnyDict) for o in op.operands):
+        raise NotYet("an operator of a class")
 
 
 def _prefix(t: Tangents, op: Op) -> None:
@@ -156,7 +199,7 @@ def _field(t: Tangents, op: Op) -> None:
     out, (owner,), word = _out(t, op), op.operands, op.primitive.word
     if out is None or not t.has(owner):
         return
-    kind = kind_of(owner)
+    kind = t.kind(owner)
     if isinstance(kind, K.Tuple) and kind.cls is not None and word in K.names_of(kind):
         index = K.names_of(kind).index(word)
         t.give(out, t.emit(L.ITEM, (t.maybe(owner), P.Const(index)), out.kind))
@@ -245,6 +288,7 @@ def _augmented(t: Tangents, op: Op) -> None:
     """`x += v` binds a number anew; of an array, the memory is written."""
     old, value = op.operands
     (out,) = op.outs
+    _check_numbers(op)
     word = op.primitive.word
     shadow = t.maybe(old)
     if not isinstance(out.kind, K.Array | K.List):
@@ -304,7 +348,7 @@ def _unpack(t: Tangents, op: Op) -> None:
     (value,) = op.operands
     if not t.has(value):
         return
-    if not isinstance(kind_of(value), K.Tuple | K.List | K.Array):
+    if not isinstance(kind_of(value), K.Tuple | K.List | K.Array | K.Iterable_):
         raise NotYet(f"parts of {K.describe(kind_of(value))}")
     shadow = t.maybe(value)
     if all(map(t.table.carries, op.outs)):
@@ -312,6 +356,8 @@ def _unpack(t: Tangents, op: Op) -> None:
         assert isinstance(shadow, Var)
         t.add(dataclasses.replace(op, outs=dots, operands=(shadow,), reads=(Place(shadow),)))
         return
+    if isinstance(kind_of(value), K.Iterable_) and any(map(t.table.carries, op.outs)):
+        raise NotYet("parts of an iterable, some without a derivative")
     for i, v in enumerate(op.outs):
         if t.table.carries(v):
             t.give(v, t.emit(L.ITEM, (shadow, P.Const(i)), v.kind))

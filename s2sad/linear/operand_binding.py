@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import gast
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand
 from s2sad.kinds import Kind
@@ -60,9 +61,14 @@ def bound_to(
 
     def setting(node: Node) -> Operand | tuple[Operand, ...]:
         if isinstance(node, gast.Tuple):
-            raise NotYet("a setting that gathers arguments")
+            return tuple(pair(part)[0] for part in node.elts)
         return pair(node)[0]
 
+    constant = registry.constant_parameters(told.fn)
+    for n, node in found.settings.items():
+        parts = node.elts if isinstance(node, gast.Tuple) else [node]
+        if n not in constant and any(pair(part)[1] != P.Const(None) for part in parts):
+            raise NotYet(f"the setting {n}, which is active")
     gathered = None
     if found.varargs is not None:
         gathered = found.varargs[0], tuple(map(pair, found.varargs[1]))

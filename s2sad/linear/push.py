@@ -23,6 +23,7 @@ from s2sad.ir.rebuilt import with_blocks
 from s2sad.kinds import Kind
 from s2sad.linear.operand_binding import Bound, bound_to, moving
 from s2sad.linear.operands import Given, kind_of
+from s2sad.linear.raising import may_raise, refuse_caught
 from s2sad.linear.regular_points import chosen, regular, zero_test
 from s2sad.linear.ruled import spliced
 from s2sad.linear.tangent_table import NOTHING, NotYet, Table, Tangents
@@ -32,6 +33,7 @@ from s2sad.modes.inline import RuleRefusal
 from s2sad.modes.pushes import arrays_of
 from s2sad.modes.shapes import dtype_of
 from s2sad.modes.tried import wants_zeros
+from s2sad.modes.twins import holds_arrays
 from s2sad.primitives import language as L
 from s2sad.rulebook.facts import EXACT
 from s2sad.rulebook.rule import Rule
@@ -89,6 +91,11 @@ def _written(op: Op, table: Table) -> list[P.Operation]:
         value = nothing(t, told.out, told.out.kind)
     if told.own:
         value = _own(t, told, value, rule)
+    raised = may_raise(t.ops, told)
+    caught = dict(op.settings)["caught"]
+    assert isinstance(caught, tuple)
+    refuse_caught(raised, caught)
+    table.raised.append(raised)
     t.named(dot, value)
     return t.ops
 
@@ -101,14 +108,14 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
     kind = told.out.kind
     if told.base is not None:
         base, shadow = told.pairs[told.base]
-        if shadow == NOTHING or not isinstance(kind, K.Array):
+        same = runtime.same_views if holds_arrays(kind) else runtime.same_view
+        if shadow == NOTHING or not (isinstance(kind, K.Array) or holds_arrays(kind)):
             raise NotYet("a view of what has no shadow")
-        if _surely_shows(t, told, base) and rule.view == "always":
+        if _surely_shows(t, told, base) and rule.view == "always" and isinstance(kind, K.Array):
             return _seen_alike(t, told, shadow)
-        same = t.table.helper(runtime.same_view)
-        return t.call(same, (shadow, value, base, told.out), kind)
+        return t.call(t.table.helper(same), (shadow, value, base, told.out), kind)
     if not isinstance(kind, K.Array):
-        raise NotYet(f"memory of its own for {K.describe(kind)}")
+        return value  # what a call gives is a structure of its own
     return value if _is_new(t, value) else t.emit(L.method("copy"), (value,), kind)
 
 
@@ -155,7 +162,7 @@ def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     assert partials is not None
     bound = bound_to(told, partials, 1)
     first, *_ = registry.positional_names(partials, 0)
-    given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}, **bound.settings}
+    given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}, **_settings(t, bound)}
     given |= _as_floats(t, told, bound)
     partial = _partials(t, told, rule, bound, given)
     masked = t.table.strong.masked.get(t.origin, frozenset())
@@ -179,6 +186,16 @@ def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     for term in terms[1:]:
         total = _arithmetic(t, "Add", total, term)
     return _like_result(t, total, covered, told)
+
+
+def _settings(t: Tangents, bound: Bound) -> dict[str, Operand]:
+    """Return the settings of a call; what one of them gathers is a tuple: `x.reshape(6, -1)`."""
+    found: dict[str, Operand] = {}
+    for n, given in bound.settings.items():
+        if isinstance(given, tuple):
+            given = t.emit(L.TUPLE, given, K.Tuple(tuple(map(kind_of, given))))
+        found[n] = given
+    return found
 
 
 def _partials(
@@ -289,7 +306,7 @@ def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     bound = bound_to(told, push, 1, len(names))
     first = next(iter(registry.positional_names(push, 0)), "out")
     given: dict[str, Operand | tuple[Operand, ...]] = {first: told.out}
-    given |= {n: o for n, (o, _) in bound.arrays.items()} | bound.settings
+    given |= {n: o for n, (o, _) in bound.arrays.items()} | _settings(t, bound)
     constant = registry.constant_parameters(told.fn)
     for n, tangent in zip(names, tangents, strict=False):
         operand, dot = bound.arrays.get(n, (NOTHING, NOTHING))

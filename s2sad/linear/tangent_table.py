@@ -9,14 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from s2sad import kinds as K
+from s2sad.errors import Error, UnsupportedError
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.pieces import Piece
+from s2sad.linear.operands import kind_of
 from s2sad.modes.refs import Refs
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
-from s2sad.stages import Aliases, Pushed, Zeros
+from s2sad.stages import Activity, Aliases, Pushed, Zeros
 from s2sad.steps.derivation import Analysed, Derivation
 
 NOTHING = P.Const(None)
@@ -34,7 +36,7 @@ class Table:
     Where a derivative that is zero may meet an infinite one, `strong` says. No tangent
     gets a name that is `taken`; `dots` are those that have been given, `lists` those of tangents
     in several directions, and `passed` those that the function is given. `zeros` are tangents
-    that are made of no other. What computes tangents `raises` where it may raise anything.
+    that are made of no other. `raised` is what computing the tangents may raise.
     """
 
     derivation: Derivation
@@ -53,7 +55,8 @@ class Table:
     lists: dict[str, str] = field(default_factory=dict)
     zeros: set[Var] = field(default_factory=set)
     passed: list[str] = field(default_factory=list)
-    raises: bool = False
+    activity: Activity = field(default_factory=Activity)
+    raised: list[frozenset[type[BaseException]]] = field(default_factory=list)
 
     def is_temporary(self, v: Var) -> bool:
         """Say whether a variable is part of an expression, and computes no numbers of an array."""
@@ -71,6 +74,14 @@ class Table:
         """Return what names the modules and helpers that derived text imports."""
         return self.derivation.refs
 
+    def refuse(self, at: object, reason: str, remedy: str) -> Error:
+        """Return an error that points at the user's statement."""
+        function = self.analysed.function
+        origin = function.origins.get(at, at)
+        seen = getattr(origin, "lineno", None) is not None
+        place = function.source.place(origin) if seen else None
+        return UnsupportedError(reason, remedy=remedy, place=place)
+
     def assumes(self, dim: K.Dim) -> bool:
         """Say whether a length may be taken not to be 1, which callers are held to."""
         return self.outermost and isinstance(dim.symbol, Piece) and self.derivation.assume(dim)
@@ -81,6 +92,8 @@ class Table:
             return v in self.active
         if v not in self.active or isinstance(v.kind, K.Known | K.LocalFunction | K.Iterable_):
             return False
+        if isinstance(v.kind, K.Unknown) and v.kind.cls is not None:
+            return False  # an object of a class that has no derivative
         if isinstance(v.kind, K.Unknown):
             raise NotYet(f"a value of unknown kind, {v.name or 'a part of an expression'}")
         return K.differentiable(v.kind) or K.is_container(v.kind)
@@ -133,15 +146,15 @@ class Table:
 class Tangents:
     """The operations of one block, and `of` the tangents that are there, by variable.
 
-    `env` says which variable a name of the user's means here. So many tries around have handlers as
-    `caught` says.
+    `env` says which variable a name of the user's means here. The tries around catch what is
+    `caught`.
     """
 
     table: Table
     ops: list[P.Operation] = field(default_factory=list)
     of: dict[Var, Var] = field(default_factory=dict)
     env: dict[str, Var] = field(default_factory=dict)
-    caught: int = 0
+    caught: tuple[type[BaseException], ...] = ()
     origin: P.Code = None
 
     @contextmanager
@@ -153,12 +166,6 @@ class Tangents:
             yield self.ops
         finally:
             self.ops, self.env = outside, env
-
-    def may_raise(self) -> None:
-        """Note that a tangent may raise what its value does not; a try may not catch that."""
-        if self.caught:
-            raise NotYet("a derivative that may raise what a try catches")
-        self.table.raises = True
 
     def means(self, variables: Iterable[Var]) -> None:
         """Let the names of variables mean these from here on."""
@@ -209,6 +216,13 @@ class Tangents:
 
     def has(self, operand: Operand) -> bool:
         return P.variable(operand) in self.of
+
+    def kind(self, operand: Operand) -> Kind:
+        """Return the kind of an operand here: a list has grown, of several classes it is one."""
+        v = P.variable(operand)
+        if v is None or not v.name:
+            return kind_of(operand)
+        return self.table.analysed.kinds.before.get(self.origin, {}).get(v.name, v.kind)
 
     def index(self, operand: Operand, as_argument: bool = False) -> Operand:
         """Return an index that is used once more: what computes it stands there once more.

@@ -12,6 +12,8 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import gast
+
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
@@ -21,6 +23,7 @@ from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
 from s2sad.linear.zero_tangents import nothing
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
+from s2sad.syntax.fresh import gives_new
 
 OPERATORS: dict[str, object] = {
     "Add": operator.add,
@@ -83,23 +86,20 @@ def computed(
     rule = registry.rule_for(fn)
     if rule is None:
         raise NotYet(f"{getattr(fn, '__name__', fn)} has no rule")
-    if any(isinstance(kind_of(o), K.Iterable_) and o in t.table.active for o in given):
-        raise NotYet("an iterable of what is active, given to a function")
-    if rule.calls:
-        raise NotYet("a function that is given to a library")
-    if registry.numbers_of(fn).raises == "anything":
-        t.may_raise()
     if rule.is_zero(any(K.is_complex(kind_of(o)) for o in given)):
         made: Operand = nothing(t, out, out.kind)
     elif not any(map(t.has, given)):
         made = nothing(t, out, out.kind)
     else:
         own = out in t.table.written or (out.name in t.table.handed and _is_apart(out, rule))
-        base = _base(t, out, given, rule) if own else None
+        node = getattr(t.origin, "value", None)
+        several = not isinstance(out.kind, K.Array) and isinstance(node, gast.Call)
+        new = several and gives_new(fn, node)  # of one array the run says whether it is a view
+        base = _base(t, out, given, rule) if own and not new else None
         dot = t.bind(out)
         operands = (out, *given, *map(t.maybe, given))
         words = tuple(n for n, _ in named)
-        told = (("fn", fn), ("words", words), ("own", own), ("base", base))
+        told = (("fn", fn), ("words", words), ("own", own), ("base", base), ("caught", t.caught))
         t.add(Op((dot,), L.TANGENT, operands, told, (), (), t.origin))
         return dot
     t.give(out, made)

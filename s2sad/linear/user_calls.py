@@ -7,24 +7,32 @@ A called function is derived once per pattern of kinds and activities.
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import gast
+
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import registry, runtime
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
+from s2sad.derivative import is_decorated
 from s2sad.facts.members import class_function
+from s2sad.facts.memory import rebound
 from s2sad.inside import adjoint_hook, stop_gradient
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.constructed import object_with
-from s2sad.linear.operands import kind_of
+from s2sad.linear.raising import refuse_caught
 from s2sad.linear.tangent_table import NotYet, Tangents, cell_of
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.names import identifier
+from s2sad.nodes import Node
 from s2sad.primitives import language as L
+from s2sad.stages import Met
 from s2sad.steps.binding import bind_kinds, by_rule, made_by
 from s2sad.steps.callables import as_called_with, signature_of
 from s2sad.steps.targets import is_library
@@ -35,39 +43,47 @@ Given = Operand | tuple[Operand, ...] | dict[str, Operand]
 
 @dataclass(frozen=True)
 class UserCall:
-    """A user's function as one call sees it: what each of its parameters is given."""
+    """A user's function as one call sees it: what each of its parameters is given.
+
+    `plain` is what is given by position, with what a method or a bound function brings along.
+    """
 
     fn: object
     params: Mapping[str, Kind]
     given: Mapping[str, Given]
     extra: Mapping[str, Operand]
-    leading: tuple[Operand, ...]
+    plain: tuple[Operand, ...]
 
 
 def user_call(t: Tangents, op: Op) -> UserCall | None:
     """Return the user's function that an operation calls; None for a library's."""
-    first, *args = op.operands
+    first, *args = _owner_first(t, op)
     leading: tuple[Operand, ...] = ()
-    target: Kind = kind_of(first)
-    if op.primitive.form == "method":
-        method = class_function(t.table.analysed.scope, target, op.primitive.word)
-        if method is None:
-            return None
-        target, leading = K.Known(method), (first,)
+    target = _callee(t, op)
     named = {n: v for n, v in op.settings if isinstance(v, P.OPERANDS)}
-    given = [*leading, *args]
+    method = _method(t, op, target)
+    if method is not None:
+        target, leading = K.Known(method), (first,)
+    elif op.primitive.form == "method":
+        node = call_node(t, op)
+        target = t.table.analysed.kinds.of.get(node.func, K.UNKNOWN) if node else K.UNKNOWN
+        if not isinstance(target, K.Known) or inspect.ismethod(target.value):
+            return None
     target = made_by(target)
     if isinstance(target, K.Known):
         callee = unwrap(target.value)
         if is_library(target.value) or callee is None:
             return None
         if callee.args or callee.kwargs:
-            raise NotYet("a call of a bound method or of a partial")
+            leading = _brought(t, target.value, first)
     if not isinstance(target, K.Known | K.LocalFunction):
         return None
-    if any(isinstance(o, P.Spread) for o in (*given, *named.values())):
+    plain = (*leading, *args)
+    if any(isinstance(o, P.Spread) for o in (*plain, *named.values())):
         raise NotYet("arguments that are given with a star")
-    kinds, by_name = [_kind(t, o) for o in given], {n: _kind(t, o) for n, o in named.items()}
+    kinds, by_name = _kinds_given(t, op, args, named)
+    if method is not None:
+        kinds = [*map(t.kind, leading), *kinds]
     target = as_called_with(target, kinds, by_name)
     env = t.table.analysed.kinds.before.get(op.origin, {})
     bound = bind_kinds(target, kinds, by_name, env, {})
@@ -77,28 +93,98 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     signature = signature_of(fn)
     if signature is None:
         raise NotYet("a function that does not tell its parameters")
-    found = dict(signature.bind(*given, **named).arguments)
-    captured = {p: _captured(t, local, env.get(local, K.UNKNOWN)) for p, local in extra}
-    return UserCall(fn, params, found, captured, leading)
+    found = dict(signature.bind(*plain, **named).arguments)
+    captured = {p: captured_here(t, local, env.get(local, K.UNKNOWN)) for p, local in extra}
+    return UserCall(fn, params, found, captured, plain)
 
 
-def _kind(t: Tangents, operand: Operand) -> Kind:
-    """Return the kind of an operand here: a list may have grown since it was bound."""
-    v = P.variable(operand)
-    if v is None or not v.name:
-        return kind_of(operand)
-    return t.table.analysed.kinds.before.get(t.origin, {}).get(v.name, v.kind)
+def _callee(t: Tangents, op: Op) -> Kind:
+    """Return the kind of what is called, or of whose method: at this place it may be known best."""
+    node = call_node(t, op) if op.primitive.form == "call" else None
+    found = t.kind(op.operands[0])
+    return found if node is None else t.table.analysed.kinds.of.get(node.func, found)
 
 
-def _captured(t: Tangents, word: str, kind: Kind) -> Operand:
+def _kinds_given(
+    t: Tangents, op: Op, args: list[Operand], named: Mapping[str, Operand]
+) -> tuple[list[Kind], dict[str, Kind]]:
+    """Return the kinds of arguments: of a function that is given, what it captures."""
+    kinds, by_name = [t.kind(o) for o in args], {n: t.kind(o) for n, o in named.items()}
+    node = call_node(t, op)
+    if isinstance(node, gast.Call) and len(node.args) == len(args):
+        of = t.table.analysed.kinds.of
+        kinds = [of.get(n, kind) for n, kind in zip(node.args, kinds, strict=True)]
+        by_name |= {k.arg: of.get(k.value, by_name[k.arg]) for k in node.keywords}
+    return kinds, by_name
+
+
+_WITHOUT_CALL = {
+    "field": gast.Attribute,
+    "infix": gast.BinOp,
+    "prefix": gast.UnaryOp,
+    "item": gast.Subscript,
+}
+
+
+def by_method(t: Tangents, op: Op) -> bool:
+    """Say whether an operator, an index or an attribute calls a function of the user's class."""
+    node = call_node(t, op) if op.primitive.form in _WITHOUT_CALL else None
+    return node is not None and node in t.table.analysed.kinds.methods
+
+
+def _owner_first(t: Tangents, op: Op) -> tuple[Operand, ...]:
+    """Return the operands, that whose class has the method first: in `1.0 + a` that is a."""
+    node = call_node(t, op) if op.primitive.form == "infix" else None
+    _, owner = t.table.analysed.kinds.methods.get(node, (None, None))
+    swapped = owner is not None and owner is getattr(node, "right", None)
+    return op.operands[::-1] if swapped else op.operands
+
+
+def _method(t: Tangents, op: Op, owner: Kind) -> object | None:
+    """Return the function of a class that an operation on an object calls."""
+    word = op.primitive.word if op.primitive.form == "method" else "__call__"
+    found: object | None = None
+    if op.primitive.form in ("call", "method"):
+        found = class_function(t.table.analysed.scope, owner, word)
+    node = call_node(t, op) if found is None else None
+    method = t.table.analysed.kinds.methods.get(node)
+    return found if method is None else method[0]
+
+
+def call_node(t: Tangents, op: Op) -> Node | None:
+    """Return the expression that an operation stands for, if it is all that its statement binds."""
+    targets = [n.id for n in getattr(op.origin, "targets", ()) if isinstance(n, gast.Name)]
+    node = getattr(op.origin, "value", None)
+    if targets and [v.name for v in op.outs] != targets[:1]:
+        return None
+    if op.primitive.form in _WITHOUT_CALL:
+        return node if isinstance(node, _WITHOUT_CALL[op.primitive.form]) else None
+    if not isinstance(node, gast.Call):
+        return None
+    of_method = op.primitive.form == "method"
+    return node if isinstance(node.func, gast.Attribute) or not of_method else None
+
+
+def _brought(t: Tangents, value: object, callee: Operand) -> tuple[Operand, ...]:
+    """Return what a bound method, or an object that is called, brings along."""
+    known = unwrap(value)
+    assert known is not None
+    if isinstance(value, functools.partial) or known.kwargs or registry.written_form(value):
+        raise NotYet("a call of a partial")
+    if inspect.ismethod(value) or is_decorated(value):
+        return (t.emit(L.field("__self__"), (callee,), K.UNKNOWN),)
+    return (callee,)
+
+
+def captured_here(t: Tangents, word: str, kind: Kind) -> Operand:
     """Return what a name of the caller means where an inner function that captures it is called."""
-    if word in t.env:
-        return t.env[word]
     cell = t.table.cells.get(word)
+    if cell is None and word in t.env:
+        return t.env[word]
     if cell is None:
         raise NotYet("what an inner function captures")
     value = t.emit(L.LOOK, (cell,), kind)
-    if t.table.carries(cell):
+    if t.table.carries(cell) and not isinstance(kind, K.Known | K.LocalFunction | K.Choice):
         t.of[value] = t.emit(L.LOOK, (cell_of(t, cell),), kind)
     return value
 
@@ -140,12 +226,14 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         t.add(op)
         _noted(t, op, call, active, hit)
         return
-    found = forward_function(table.derivation, call.fn, call.params, tuple(call.extra), active)
-    if found.raises:
-        t.may_raise()
+    _refuse_rebinding(t, op, call)
+    met = table.strong.arrivals.get(op.origin, Met())
+    found = forward_function(table.derivation, call, active, met)
+    refuse_caught(found.raises, t.caught)
+    table.raised.append(found.raises)
     table.derivation.called.setdefault(found.name, (table.analysed, op.origin))
     name = P.Outer(found.name, K.UNKNOWN)
-    plain = op.operands if op.primitive.form == "method" else op.operands[1:]
+    plain = call.plain
     extra = tuple(call.extra.items())
     dots = tuple(
         (dot, _tangent(t, everything[p])) for dot, p in zip(found.dots, active, strict=True)
@@ -220,8 +308,7 @@ def _noted(t: Tangents, op: Op, call: UserCall, active: tuple[str, ...], hit: li
 
 def forward_of(noted: CallOfUser, name: str) -> tuple[tuple[Op, ...], Var]:
     """Return the call of a forward in the place of a call, and what that has saved."""
-    op = noted.op
-    plain = op.operands if op.primitive.form == "method" else op.operands[1:]
+    op, plain = noted.op, noted.call.plain
     extra = tuple(noted.call.extra.items())
     both, saved = Var("", K.UNKNOWN), Var("saved", K.UNKNOWN)
     operands = (P.Outer(name, K.UNKNOWN), *plain)
@@ -229,6 +316,18 @@ def forward_of(noted: CallOfUser, name: str) -> tuple[tuple[Op, ...], Var]:
     made = Op((both,), L.CALL, operands, settings, op.reads, op.writes, op.origin)
     taken = Op((*op.outs, saved), L.UNPACK, (both,), (), (), (), op.origin)
     return (made, taken), saved
+
+
+def _refuse_rebinding(t: Tangents, op: Op, call: UserCall) -> None:
+    """Refuse a call of an inner function that binds names of the caller anew: it gets values."""
+    inner = rebound(call.fn.node) if isinstance(call.fn, K.LocalFunction) else set()
+    if inner & call.extra.keys():
+        raise t.table.refuse(
+            op.origin,
+            f"{name_of(call.fn)}, which is called here, rebinds `{min(inner)}`; s2sad "
+            "cannot follow that in forward mode yet.",
+            "Return the new value, and assign it where the function is called.",
+        )
 
 
 def parts_of(given: Given) -> tuple[Operand, ...]:

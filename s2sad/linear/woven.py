@@ -28,9 +28,9 @@ def woven(t: Tangents, over: Operand, target: P.Target) -> tuple[Operand, P.Targ
     if made is not None and called is enumerate and isinstance(target, tuple):
         inner, bound = woven(t, made.operands[1], target[1])
         return _again(t, made, (inner, *made.operands[2:])), (target[0], bound)
-    if made is not None and called is zip and isinstance(target, tuple) and not made.settings:
+    if made is not None and called is zip and isinstance(target, tuple):
         return _zipped(t, made, target)
-    if isinstance(_kind(over), K.Iterable_) or (made is not None and called is not None):
+    if isinstance(_kind(over), K.Iterable_) and not t.has(over):
         raise NotYet("a loop over what is no list, tuple, array, range, enumerate or zip")
     if not t.has(over):
         raise NotYet("a loop over what has no tangent")
@@ -42,10 +42,12 @@ def _zipped(t: Tangents, made: Op, target: tuple[P.Target, ...]) -> tuple[Operan
     sources, targets = list(made.operands[1:]), list(target)
     if len(sources) != len(targets) or any(isinstance(s, P.Spread) for s in sources):
         raise NotYet("a zip of any number of things")
-    for source, part in zip(made.operands[1:], target, strict=True):
+    for i, (source, part) in enumerate(zip(made.operands[1:], target, strict=True)):
         if any(map(t.table.carries, P.flat(part))):
-            if _maker(t, source) is not None and isinstance(_kind(source), K.Iterable_):
-                raise NotYet("a zip of iterables")
+            if isinstance(_kind(source), K.Iterable_) and not t.has(source):
+                assert not isinstance(source, P.Spread)
+                sources[i], targets[i] = woven(t, source, part)
+                continue
             sources.append(tangent_of(t, source))
             targets.append(_dots(t, part))
     return _again(t, made, sources), tuple(targets)

@@ -188,7 +188,7 @@ class Twins:
     ) -> Node:
         """Return the tangent of what is a view or may be one: what is written reaches both."""
         if isinstance(base, gast.Name) and base.id in self.live:
-            several = _holds_arrays(kind) and isinstance(self.kinds.of.get(base), K.Array)
+            several = holds_arrays(kind) and isinstance(self.kinds.of.get(base), K.Array)
             if several or isinstance(kind, K.Array):
                 same = runtime.same_views if several else runtime.same_view
                 given = [name(self.dot(base.id)), tangent, clone(base), name(f"{variable}@out")]
@@ -489,7 +489,7 @@ class Twins:
         return [clone(s), gast.Delete([twin])]
 
 
-def _holds_arrays(kind: Kind) -> bool:
+def holds_arrays(kind: Kind) -> bool:
     """Say whether a value is a list or a tuple of arrays, and of nothing else."""
     if isinstance(kind, K.Tuple):
         return kind.cls is None and all(isinstance(k, K.Array) for k in kind.items)

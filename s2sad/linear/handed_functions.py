@@ -1,0 +1,121 @@
+"""Functions that are handed to a library: its rule gets their values and pullbacks.
+
+    sol = root(residual, x0)      sol_dot = tangent of root(sol, residual_vjp, x0; (k_dot,), None)
+
+Before: a call whose rule calls what it is given. After: what it is given in the place of each
+function, and, as the tangent of that, the tangents of what the function captures.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.errors import Error
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.kinds import Kind
+from s2sad.linear.operand_binding import bound_to
+from s2sad.linear.operands import kind_of
+from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
+from s2sad.linear.tangents_of import Computed
+from s2sad.linear.user_calls import captured_here
+from s2sad.modes.guarded import Site
+from s2sad.modes.handed import Called, FunctionVjp, called_with
+from s2sad.modes.pushes import arrays_of
+from s2sad.nodes import Node, name
+from s2sad.primitives import language as L
+from s2sad.stages import Activity
+from s2sad.steps.handed import function_vjp
+
+
+@dataclass
+class _Worker:
+    """The function at hand, as what derives functions handed over knows it."""
+
+    activity: Activity
+    tangents: Tangents
+
+    def refuse(self, at: object, reason: str, remedy: str) -> Error:
+        """Return an error that points at the user's statement."""
+        return self.tangents.table.refuse(at, reason, remedy)
+
+
+Named = list[tuple[str, Operand]]
+
+
+def with_functions(
+    t: Tangents, out: Var, fn: object, args: Sequence[Operand], named: Named
+) -> tuple[list[Operand], Named]:
+    """Return what a call is given, with values and pullbacks in the place of functions."""
+    given = (*args, *(v for _, v in named))
+    words = tuple(n for n, _ in named)
+    told = Computed(fn, out, given, tuple(map(t.maybe, given)), words, False, None)
+    made = _functions(t, told)
+    return [made.get(o, o) for o in args], [(n, made.get(o, o)) for n, o in named]
+
+
+def _functions(t: Tangents, told: Computed) -> dict[Operand, Operand]:
+    """Return what stands for the functions that are given; its tangent is of what they capture."""
+    rule = registry.rule_for(told.fn)
+    if rule is None or rule.pushforward is None:
+        raise NotYet("a rule without a pushforward that calls functions")
+    bound = bound_to(told, rule.pushforward, 1, len(arrays_of(rule.pushforward)))
+    nodes: dict[str, Node] = {n: name(n) for n in bound.arrays}
+    kinds = {nodes[n]: t.kind(o) for n, (o, _) in bound.arrays.items()}
+    found: dict[Operand, Operand] = {}
+    for n, node, how in called_with(told.fn, told.out.kind, nodes, kinds.__getitem__):
+        made = _derived(t, told, node, kinds[node], how)
+        operand = _pullback(t, made.node)
+        dots = _tangents(t, made.captured)
+        if isinstance(dots, Var):
+            t.of[operand] = dots
+        found[bound.arrays[n][0]] = operand
+    return found
+
+
+def _derived(t: Tangents, told: Computed, node: Node, kind: Kind, how: Called) -> FunctionVjp:
+    """Return the function of value and pullback of a function that is given."""
+    from s2sad.steps.sweeps import writers
+
+    a = t.table.analysed
+    a.kinds.of[node] = kind
+    at = getattr(t.origin, "value", t.origin)
+    site = Site(t.origin, at, name("@"), name("@"), told.out.kind)
+    worker = _Worker(t.table.activity, t)
+    return function_vjp(t.table.derivation, a, worker, site, node, how, writers())
+
+
+def _pullback(t: Tangents, node: Node) -> Var:
+    """Return the function that gives value and pullback, with what it captures bound."""
+    if isinstance(node, gast.Name):
+        out = Var("", K.UNKNOWN)
+        t.add(Op((out,), L.SAME, (P.Outer(node.id, K.UNKNOWN),), (), (), (), t.origin))
+        return out
+    out = Var("", K.UNKNOWN)
+    partial = t.table.outer(functools, "partial")
+    function = P.Outer(node.args[0].id, K.UNKNOWN)
+    settings = tuple((k.arg, _value(t, k.value.id)) for k in node.keywords)
+    t.add(Op((out,), L.CALL, (partial, function), settings, (), (), t.origin))
+    return out
+
+
+def _value(t: Tangents, word: str) -> Operand:
+    if word not in t.table.analysed.function.locals:
+        return P.Outer(word, K.UNKNOWN)
+    env = t.table.analysed.kinds.before.get(t.origin, {})
+    return captured_here(t, word, env.get(word, K.UNKNOWN))
+
+
+def _tangents(t: Tangents, captured: Sequence[str]) -> Operand:
+    """Return the tangents of what a function captures; None where it captures nothing active."""
+    values = [_value(t, word) for word in captured]
+    dots = [t.maybe(v) for v in values]
+    if all(dot == NOTHING for dot in dots):
+        return NOTHING
+    return t.emit(L.TUPLE, dots, K.Tuple(tuple(map(kind_of, dots))))
