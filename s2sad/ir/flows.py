@@ -28,12 +28,14 @@ Vars = frozenset[Var]
 class Flows:
     """The edges of a program: from each variable, and to each variable.
 
-    `written` are the variables whose memory is written somewhere.
+    `written` are the variables whose memory is written somewhere, `carried` the results of loops,
+    each with what its loop carries.
     """
 
     out: dict[Var, set[Var]] = field(default_factory=dict)
     into: dict[Var, set[Var]] = field(default_factory=dict)
     written: set[Var] = field(default_factory=set)
+    carried: list[tuple[Var, Var]] = field(default_factory=list)
 
     def add(self, sources: Iterable[P.Operand], targets: Iterable[Var]) -> None:
         """Let derivatives flow from some operands into some variables."""
@@ -77,7 +79,9 @@ def active(program: P.Program, classes: Mapping[str, str], wrt: Iterable[str]) -
 def active_with(program: P.Program, found: Flows, wrt: Iterable[str]) -> Vars:
     """Return what is active, and the parameters themselves, whose tangents are given."""
     varied, useful = _ends(program, found, wrt)
-    return varied & (useful | frozenset(program.block.params))
+    both = varied & (useful | frozenset(program.block.params))
+    # A result of a loop has a tangent where what is carried has one: a break may bring it alone.
+    return both.union(*(pair for pair in found.carried if not both.isdisjoint(pair)))
 
 
 def _ends(program: P.Program, found: Flows, wrt: Iterable[str]) -> tuple[Vars, Vars]:
@@ -223,6 +227,7 @@ class _Walk:
             self.flows.add((start,), (v,))
         for v, param in zip(outs, params, strict=False):
             self.flows.add((param,), (v,))
+            self.flows.carried.append((v, param))
 
     def collected(self, region: P.Collect, outs: tuple[Var, ...]) -> None:
         """Add what a comprehension does: its elements flow into what is collected."""

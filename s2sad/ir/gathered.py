@@ -253,8 +253,8 @@ class _Worker:
                 inner = replace(inner, origin=op.origin)
                 made = self.rebuilt(replace(product, coefficient=size), inner)
                 value = inner.outs[0]
-                if made is None:
-                    (value,) = product.above
+                if made is None:  # it is one factor, or a number alone
+                    value = product.above[0] if product.above else P.Const(size)
                 ops += made or []
             if chain.value is None:
                 chain.value = value

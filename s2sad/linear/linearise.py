@@ -185,6 +185,13 @@ class _Walk:
             found += [self.tangents.bind(v) for v, _ in part if self.table.carries(v)]
         return tuple(found)
 
+    def carried(self, params: tuple[Var, ...], outs: tuple[Var, ...]) -> Takes:
+        """Return what takes up what a loop hands from round to round."""
+        for v, out in zip(params, outs, strict=False):
+            if self.table.carries(v) != self.table.carries(out):
+                raise NotYet("a loop of which only a break brings a derivative")
+        return Takes(params, len(outs))
+
     # regions
 
     def branch(self, region: P.If, loop: Loop | None) -> None:
@@ -215,7 +222,7 @@ class _Walk:
             over, target, drawn = counted(self.tangents, over, target)
         else:
             over, target = woven(self.tangents, over, target)
-        takes = Takes(params, len(region.outs))
+        takes = self.carried(params, region.outs)
         starts = self.handed_over(region.starts, takes)
         both = self.with_tangents(params, takes.first)
         body = self.block(region.body, takes, Loop(region.outs), P.flat(region.target), drawn)
@@ -230,7 +237,7 @@ class _Walk:
                 return
         if self.table.acts_in(region.test):
             raise NotYet("a test of while that writes")
-        takes = Takes(region.carried, len(region.outs))
+        takes = self.carried(region.carried, region.outs)
         starts = self.handed_over(region.starts, takes)
         both = self.with_tangents(region.carried, takes.first)
         body = self.block(region.body, takes, Loop(region.outs), region.carried)

@@ -285,13 +285,13 @@ def _part_of(t: Tangents, whole: Operand, step: Operand, kind: K.Kind) -> Var:
 
 
 def _augmented(t: Tangents, op: Op) -> None:
-    """`x += v` binds a number anew; of an array, the memory is written."""
+    """`x += v` binds a number anew, also to an array; of an array, the memory is written."""
     old, value = op.operands
     (out,) = op.outs
     _check_numbers(op)
     word = op.primitive.word
     shadow = t.maybe(old)
-    if not isinstance(out.kind, K.Array | K.List):
+    if not all(isinstance(kind_of(o), K.Array | K.List) for o in (old, out)):
         t.add(op)
         if t.table.carries(out):
             if isinstance(out.kind, _SEQUENCES):

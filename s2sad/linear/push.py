@@ -114,8 +114,9 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
         if _surely_shows(t, told, base) and rule.view == "always" and isinstance(kind, K.Array):
             return _seen_alike(t, told, shadow)
         return t.call(t.table.helper(same), (shadow, value, base, told.out), kind)
-    if not isinstance(kind, K.Array):
-        return value  # what a call gives is a structure of its own
+    if not isinstance(kind, K.Array) or not kind.rank:
+        if value not in told.dots or not isinstance(kind_of(value), K.Array):
+            return value  # what a call gives is a structure, or a number, of its own
     return value if _is_new(t, value) else t.emit(L.method("copy"), (value,), kind)
 
 

@@ -92,6 +92,7 @@ def computed(
         made = nothing(t, out, out.kind)
     else:
         own = out in t.table.written or (out.name in t.table.handed and _is_apart(out, rule))
+        own = own or (rule.view == "never" and _may_change(t, given))
         node = getattr(t.origin, "value", None)
         several = not isinstance(out.kind, K.Array) and isinstance(node, gast.Call)
         new = several and gives_new(fn, node)  # of one array the run says whether it is a view
@@ -109,6 +110,16 @@ def computed(
 def _is_apart(out: Var, rule: Rule) -> bool:
     """Say whether a value is an array of its own: so is its tangent, where others get both."""
     return isinstance(out.kind, K.Array) and out.kind.rank > 0 and rule.view == "never"
+
+
+def _may_change(t: Tangents, given: Sequence[Operand]) -> bool:
+    """Say whether the tangent of something is memory that is written: what is new does not show it.
+
+    y = b + 0.2        y_dot = b_dot.copy()
+    b[0] = 1.0         b_dot[0] = 0.0
+    """
+    arrays = (v for v in map(P.variable, given) if v is not None and isinstance(v.kind, K.Array))
+    return any(t.has(v) and v in t.table.written for v in arrays)
 
 
 def _base(t: Tangents, out: Var, given: Sequence[Operand], rule: Rule) -> int | None:

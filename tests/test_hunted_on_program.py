@@ -1,0 +1,159 @@
+"""Programs whose derivatives were once wrong in the passes from program to program.
+
+They are held beside central differences: tangents, and gradients where these are no NotYet.
+"""
+
+import copy
+import inspect
+
+import numpy as np
+import pytest
+
+from s2sad import kinds as K
+from s2sad import pipeline
+from s2sad.linear.tangent_table import NotYet
+from s2sad.operators.deriving import loaded, printed
+from s2sad.operators.higher import HIGHER
+from s2sad.requests import Request
+
+X = np.array([0.7, -1.3, 0.4, 1.9])
+DOT = np.array([0.3, 0.8, -0.5, 0.2])
+
+
+def a_number_becomes_an_array(x):
+    t = x[0]
+    t *= x
+    return np.sum(t)
+
+
+def a_number_becomes_an_array_each_round(x):
+    t = 0.0
+    for i in range(3):
+        t += x[i]
+        t *= x
+        t = np.sum(t)
+    return t
+
+
+def a_sum_of_what_is_written_later(x):
+    b = x * 1.0
+    y = b + 0.2
+    b[2] += b[0]
+    return np.sum(y)
+
+
+def functions_of_what_is_written_later(x):
+    b = x * 1.0
+    y = np.copy(b)
+    z = b / 1.0
+    b[1:] *= 2.0
+    return np.sum(y * z)
+
+
+def a_sum_of_a_part_of_what_is_written_later(x):
+    d = {"b": x * 1.0}
+    y = d["b"][1:] + 1.0
+    d["b"][2] = 5.0 * x[1]
+    return np.sum(y)
+
+
+def a_sum_of_an_array_of_no_axes(x):
+    b = np.array(x[0])
+    y = b + 0.5
+    b += x[1]
+    return y * y
+
+
+def a_sum_of_which_a_term_is_a_number(x):
+    w = np.maximum(x, -100.0)
+    return np.sum(w + x)
+
+
+def a_break_brings_the_derivative(x):
+    y = 0.2
+    for i in range(3):
+        if x[i] < 1.19:
+            y = x[0]
+            break
+    return y * x[1]
+
+
+def a_return_out_of_a_loop_brings_the_derivative(x):
+    y = 0.2
+    i = 0
+    while i < 2:
+        if np.sum(x) < 3.0:
+            y = x[0]
+            return y * x[1]
+        i += 1
+    return y * x[1]
+
+
+def a_break_brings_the_derivative_to_an_integer(x):
+    y = 1
+    for i in range(3):
+        if x[i] < 1.19:
+            y = x[0]
+            break
+    return y * x[1]
+
+
+def of_what_a_loop_carries_one_is_read_behind_it(x):
+    a = x[0]
+    b = x[1]
+    for i in range(3):
+        a = np.sin(a) * x[i]
+        b = b * a + x[i]
+    return b
+
+
+PROGRAMS = [
+    a_number_becomes_an_array,
+    a_number_becomes_an_array_each_round,
+    a_sum_of_what_is_written_later,
+    functions_of_what_is_written_later,
+    a_sum_of_a_part_of_what_is_written_later,
+    a_sum_of_an_array_of_no_axes,
+    a_sum_of_which_a_term_is_a_number,
+    a_break_brings_the_derivative,
+    a_return_out_of_a_loop_brings_the_derivative,
+    a_break_brings_the_derivative_to_an_integer,
+    of_what_a_loop_carries_one_is_read_behind_it,
+]
+
+
+def derived(f, mode):
+    """Return the derivative of a function of one array, by the passes on the program."""
+    (word,) = inspect.signature(f).parameters
+    request = Request(f, ((word, K.kind_of(X, word)),), (word,), True, mode, on_program=True)
+    d = pipeline.derive(request, HIGHER)
+    return loaded(printed(d), d)[d.entry]
+
+
+def slope(f):
+    step = 1e-6 * DOT
+    return (f(X + step) - f(X - step)) / 2e-6
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_tangents(f):
+    x, dot = copy.deepcopy((X, DOT))
+    for _ in range(2):
+        value, tangent = derived(f, "jvp")(x, dot)
+        np.testing.assert_allclose(value, f(X.copy()), rtol=1e-14)
+        np.testing.assert_allclose(tangent, slope(f), rtol=1e-7)
+        assert np.array_equal(x, X)
+        assert np.array_equal(dot, DOT)
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_gradients(f):
+    x = X.copy()
+    try:
+        both = derived(f, "value_and_grad")
+    except NotYet as why:
+        pytest.skip(f"not yet: {why}")
+    value, grad = both(x)
+    np.testing.assert_allclose(value, f(X.copy()), rtol=1e-14)
+    np.testing.assert_allclose(grad @ DOT, slope(f), rtol=1e-7)
+    assert np.array_equal(x, X)
