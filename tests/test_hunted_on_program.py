@@ -157,3 +157,37 @@ def test_gradients(f):
     np.testing.assert_allclose(value, f(X.copy()), rtol=1e-14)
     np.testing.assert_allclose(grad @ DOT, slope(f), rtol=1e-7)
     assert np.array_equal(x, X)
+
+
+def a_loop_binds_what_is_read_behind_it(x):
+    s = 0.0
+    for i in range(3):
+        z = x * x[i]
+        s = s + np.sum(z * z)
+    return s + np.sum(z)
+
+
+def a_loop_may_bind_nothing(x):
+    if x[0] > 9.0:
+        z = np.ones(4)
+    for i in range(3):
+        if i > 0:
+            z = z * x[i]
+        else:
+            z = x * x[i]
+    return np.sum(z)
+
+
+UNBOUND = [a_loop_binds_what_is_read_behind_it, a_loop_may_bind_nothing]
+
+
+@pytest.mark.parametrize("f", UNBOUND, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("mode", ["jvp", "value_and_grad"])
+def test_what_is_not_bound_is_not_read(f, mode):
+    try:
+        both = derived(f, mode)
+    except NotYet as why:
+        pytest.skip(f"not yet: {why}")
+    value, moved = both(X, DOT) if mode == "jvp" else both(X)
+    np.testing.assert_allclose(value, f(X.copy()), rtol=1e-14)
+    np.testing.assert_allclose(moved if mode == "jvp" else moved @ DOT, slope(f), rtol=1e-7)

@@ -15,7 +15,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
-from s2sad.linear.zero_tangents import memories_in, nothing
+from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
 from s2sad.primitives import language as L
 
 
@@ -136,8 +136,7 @@ class Cotangents:
         if dot in self.refs:
             return self.buffer(dot)
         if bar is None:
-            v = self.value(dot)
-            return nothing(self.t, v, v.kind)
+            return zeros_like(self.t, self.value(dot))
         return self._built(bar, self.value(dot).kind, self.value(dot))
 
     def _built(self, bar: Bar, kind: Kind, value: Operand) -> Operand:
@@ -168,7 +167,7 @@ class Cotangents:
         if bar is None:
             if not isinstance(v.kind, K.Array):
                 raise NotYet("a structure that comes from a region")
-            value = nothing(self.t, v, v.kind)
+            value = zeros_like(self.t, v)
         elif bar.own:
             value = bar.value or P.Const(None)
         else:

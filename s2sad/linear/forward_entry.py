@@ -24,6 +24,7 @@ from s2sad.ir.flows import active_with, flows
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.gathered import gathered
 from s2sad.ir.memories import memories
+from s2sad.ir.perhaps_unbound import perhaps_unbound
 from s2sad.ir.printed import printed
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
@@ -147,6 +148,7 @@ def table_of(
         outermost,
         {v.name: v for v in _read(program) if v.cell},
         activity=facts,
+        unbound=perhaps_unbound(program.block),
     )
     dots = map(table.dot, wrt)
     table.passed += map(table.several, dots) if d.abreast else dots

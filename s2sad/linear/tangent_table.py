@@ -36,7 +36,8 @@ class Table:
     Where a derivative that is zero may meet an infinite one, `strong` says. No tangent
     gets a name that is `taken`; `dots` are those that have been given, `lists` those of tangents
     in several directions, and `passed` those that the function is given. `zeros` are tangents
-    that are made of no other. `raised` is what computing the tangents may raise.
+    that are made of no other. `raised` is what computing the tangents may raise. What is `unbound`
+    has no value on some path.
     """
 
     derivation: Derivation
@@ -56,6 +57,7 @@ class Table:
     zeros: set[Var] = field(default_factory=set)
     passed: list[str] = field(default_factory=list)
     activity: Activity = field(default_factory=Activity)
+    unbound: frozenset[Var] = frozenset()
     raised: list[frozenset[type[BaseException]]] = field(default_factory=list)
 
     def is_temporary(self, v: Var) -> bool:

@@ -47,7 +47,16 @@ def handed(t: Tangents, result: Operand, taker: Var) -> Operand:
     """Return the tangent of what a block hands over, of the kind of what takes it."""
     if isinstance(result, P.Unbound):
         return P.Unbound(t.table.dot(taker.name))
+    if isinstance(result, Var) and not t.has(result):
+        return zeros_like(t, result)
     return tangent_of(t, result)
+
+
+def zeros_like(t: Tangents, v: Var) -> Operand:
+    """Return zeros for a variable that nobody has to read here."""
+    if v in t.table.unbound and not isinstance(v.kind, K.Num):
+        raise NotYet("zeros like a value that is not bound on all paths")
+    return nothing(t, v, v.kind)
 
 
 def nothing(t: Tangents, value: Operand, kind: Kind) -> Operand:

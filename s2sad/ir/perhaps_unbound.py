@@ -1,0 +1,61 @@
+"""Which variables have no value on some path: a name that is bound there was not bound here.
+
+Before: a program. After: the variables that a region may leave unbound, or that it may be given so.
+
+    z.1 = for i in r, z.2 = unbound      z.2 in the first round, z.1 behind no round
+        z.3 = x * x[i]                   z.3 always has a value
+        next z.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Var
+
+Takes = Sequence[Var]
+
+
+def perhaps_unbound(block: P.Block) -> frozenset[Var]:
+    """Return what may have no value in a block, or in those inside."""
+    pairs = [(v, r) for v, r in _in_block(block, (), ()) if isinstance(r, P.Unbound | Var)]
+    found = {v for v, r in pairs if isinstance(r, P.Unbound)}
+    size = -1
+    while size != len(found):
+        size = len(found)
+        found |= {v for v, r in pairs if r in found}
+    return frozenset(found)
+
+
+def _in_block(block: P.Block, takes: Takes, leaves: Takes) -> Iterator[tuple[Var, Operand]]:
+    """Yield what is handed over in a block, and by it, each with what takes it up."""
+    for operation in block.ops:
+        if not isinstance(operation, Op):
+            yield from _in_region(operation, leaves)
+    if block.end.how in ("next", "break"):
+        into = leaves if block.end.how == "break" else takes
+        yield from zip(into, block.end.results, strict=False)
+
+
+def _in_region(region: P.Region, leaves: Takes) -> Iterator[tuple[Var, Operand]]:
+    match region:
+        case P.For():
+            params = region.body.params
+            yield from zip(params, region.starts, strict=True)
+            yield from zip(region.outs, params, strict=False)
+            yield from _in_block(region.body, params, region.outs)
+        case P.While():
+            yield from zip(region.carried, region.starts, strict=True)
+            yield from zip(region.outs, region.carried, strict=False)
+            yield from _in_block(region.body, region.carried, region.outs)
+        case P.Try():
+            yield from _in_block(region.body, (), leaves)
+            for arm in (*(h.body for h in region.handlers), region.orelse):
+                yield from _in_block(arm, region.of_arms, leaves)
+            yield from _in_block(region.final, region.of_final, leaves)
+        case P.Collect():
+            yield from _in_block(region.body, (), ())
+        case _:
+            for block in P.blocks(region):
+                yield from _in_block(block, region.outs, leaves)
