@@ -191,3 +191,21 @@ def test_what_is_not_bound_is_not_read(f, mode):
     value, moved = both(X, DOT) if mode == "jvp" else both(X)
     np.testing.assert_allclose(value, f(X.copy()), rtol=1e-14)
     np.testing.assert_allclose(moved if mode == "jvp" else moved @ DOT, slope(f), rtol=1e-7)
+
+
+def test_views_of_what_lies_by_columns():
+    def f(x):
+        n = x * 2.0
+        r = n.T.reshape(9)
+        r[1] = 3.0 * x[0, 0]
+        return np.sum(n * n)
+
+    at = np.sin(np.arange(9.0)).reshape(3, 3).T
+    dot = np.cos(np.arange(9.0)).reshape(3, 3)  # it lies by rows
+    request = Request(f, (("x", K.kind_of(at, "x")),), ("x",), True, "jvp", on_program=True)
+    d = pipeline.derive(request, HIGHER)
+    value, tangent = loaded(printed(d), d)[d.entry](at, dot)
+    assert value == f(at)
+    moved = np.zeros_like(at)
+    moved[...] = 1e-6 * dot
+    np.testing.assert_allclose(tangent, (f(at + moved) - f(at - moved)) / 2e-6, rtol=1e-7)

@@ -117,6 +117,8 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
     if not isinstance(kind, K.Array) or not kind.rank:
         if value not in told.dots or not isinstance(kind_of(value), K.Array):
             return value  # what a call gives is a structure, or a number, of its own
+    if told.out.name in t.table.laid:
+        return t.call(t.table.helper(runtime.laid_like), (value, told.out), kind)
     return value if _is_new(t, value) else t.emit(L.method("copy"), (value,), kind)
 
 

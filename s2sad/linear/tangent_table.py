@@ -16,6 +16,7 @@ from s2sad.kinds import Kind
 from s2sad.known.pieces import Piece
 from s2sad.linear.operands import kind_of
 from s2sad.modes.refs import Refs
+from s2sad.modes.writes import laid_out
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
 from s2sad.stages import Activity, Aliases, Pushed, Zeros
@@ -70,6 +71,11 @@ class Table:
         """The names of what the caller gets, who may write it."""
         function = self.analysed.function
         return (self.aliases.ever(function.result) & function.locals) | {function.result}
+
+    @functools.cached_property
+    def laid(self) -> frozenset[str]:
+        """The names of memory whose layout decides whether something is a view of it."""
+        return laid_out(self.aliases)
 
     @property
     def refs(self) -> Refs:
