@@ -122,7 +122,15 @@ def halves(x):
     return np.concatenate([x[:1], x[1:]]) @ np.stack([x, x, x])[0]
 
 
+def numbers_joined_to_an_empty_list(x):
+    ys = []
+    for i in range(3):
+        ys.append(x[i] * x[0])
+    return sum(ys) * ys[2]
+
+
 PROGRAMS = [
+    numbers_joined_to_an_empty_list,
     rows_in_a_list,
     view_by_a_call,
     one_array_in_two_lists,

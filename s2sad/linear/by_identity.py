@@ -75,8 +75,8 @@ def is_memory(kind: Kind) -> bool:
 
 def holds_numbers(kind: Kind) -> bool:
     """Say whether a structure, or a tuple, may hold numbers: their cotangents stand in its own."""
-    if isinstance(kind, K.OneOf | K.Union):
-        return True
+    if isinstance(kind, K.OneOf | K.Union) or K.is_empty(kind):
+        return True  # what is empty where it is made may be filled with anything
     return any(_has_slot(k) for k in K.together(kind))
 
 

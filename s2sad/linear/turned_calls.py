@@ -87,6 +87,8 @@ def _by_identity(
     numbers = [p for p in noted.active if not is_memory(call.params[p])]
     for p in noted.active:
         if p not in numbers:
+            if isinstance(everything[p], dict):
+                raise NotYet("a function of any number of arguments, turned round")
             for dot in are_plain(op.operands, sweep.values, shadows):
                 if sweep.values[dot] is everything[p]:
                     acc.add(dot, Bar(shadows.taken(t, sweep.values[dot]), True))

@@ -93,6 +93,8 @@ def _alike(kind: Kind, other: Kind) -> bool:
     if isinstance(kind, K.Array) and isinstance(other, K.Array):
         same = K.same_shape(kind.dims, other.dims) and kind.dtype == other.dtype
         return same and K.differentiable(kind)
+    if isinstance(kind, K.Unbound) and isinstance(other, K.Num):
+        return not K.is_complex(other)  # a list that was empty where it was made
     numbers = isinstance(kind, K.Num) and isinstance(other, K.Num)
     return numbers and K.differentiable(kind) and K.is_complex(kind) == K.is_complex(other)
 
