@@ -349,6 +349,8 @@ class _Line:
             start = self.at.get(v) if v is not None else None
             if v is None or start is None or not self.may_fold(v, start):
                 continue
+            if operand is operands[-1] and self.reads_before(user, start):
+                continue
             wider = width - self.width(v) + self.widths[start]
             if wider > _WIDE and not self.as_written(start, user):
                 continue
@@ -357,6 +359,16 @@ class _Line:
                 found |= self.holds[start]
                 width = wider
         return found, width
+
+    def reads_before(self, user: P.Operation | None, start: int) -> bool:
+        """Say whether Python reads what is changed in place, and then computes what changes it.
+
+        `u[-1] += u.pop()` reads and writes two places.
+        """
+        forms = ("augmented item", "augmented field")
+        if not isinstance(user, Op) or user.primitive.form not in forms:
+            return False
+        return any(self.folder.foot(self.ops[a]).acts for a in self.holds[start])
 
     def may_fold(self, v: Var, start: int) -> bool:
         operation, folder = self.ops[start], self.folder

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import substituted
@@ -21,21 +22,25 @@ from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.tape import again, bound_in, breaks, met, needed_in, reads_inside, taped
 from s2sad.linear.turned_calls import turned_call
+from s2sad.linear.turned_identity import turned_structure
 from s2sad.linear.turned_memory import (
     check_alone,
     function_of,
     makes_object,
     may_be_view,
+    shows_parts_of_complex,
     turned_augmented,
     turned_display,
     turned_field,
     turned_item,
     turned_method,
     turned_put,
+    turned_sum,
     turned_tuple,
     turned_unpack,
 )
-from s2sad.modes.hooks import is_hook
+
+ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
 
 
 @dataclass(frozen=True)
@@ -49,8 +54,6 @@ class Arm:
 
 def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operation]:
     """Add the backward sweep of a block to `acc`; return the forward sweep."""
-    if any(is_hook(o.origin, sweep.kinds) for o in block.ops if o.origin is not None):
-        raise NotYet("a hook of the backward sweep")
     sweep.makers |= {v: op for op in block.ops if isinstance(op, Op) for v in op.outs}
     for op in block.ops:
         if isinstance(op, Op) and sweep.is_linear(op):
@@ -77,13 +80,19 @@ def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operat
 def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     """Add what an operation on tangents says, turned round."""
     form, original = op.primitive.form, op
+    if acc.shadows is not None:
+        acc.shadows.kept.clear()
     if form not in ("tangent of call", "discard"):
-        op = sweep.stable(op, acc.t)
-    if form == "tuple":
+        op = sweep.stable(op, acc.t, acc.shadows)
+    if acc.shadows is not None and turned_structure(sweep, op, acc, acc.shadows):
+        return
+    if form == "tuple" and acc.shadows is None:
         for o in op.operands:
             if isinstance(o, Var) and o in sweep.values:
                 check_alone(sweep, o, original, acc.t)
-    if form == "tangent" and may_be_view(op):
+    if form == "tangent" and acc.shadows is not None and shows_parts_of_complex(op):
+        raise NotYet("real numbers that are a view of complex ones, turned round")
+    if form == "tangent" and acc.shadows is None and may_be_view(op):
         raise NotYet("a view of memory that is written, turned round")
     if form in ("put item", "put field"):
         turned_put(sweep, op, acc)
@@ -101,13 +110,17 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         return
     if any(p.object in sweep.values for p in op.writes):
         raise NotYet(f"{form}, which writes a shadow, turned round")
-    if any(v in sweep.values and in_place(sweep, v) for v in op.outs):
+    if acc.shadows is None and any(v in sweep.values and in_place(sweep, v) for v in op.outs):
         if form in ("item", "field", "same"):
             return  # its cotangent is that part of its owner's
         if form in ("list", "dict") or makes_object(op):
             turned_display(sweep, op, acc)
             return
-    bars = [acc.of.pop(v, None) for v in op.outs]
+    if form == "call" and function_of(op) in ZEROS:
+        for v in op.outs:
+            acc.of.pop(v, None)  # it is made of no tangent
+        return
+    bars = [acc.of.pop(v, None) if stays(sweep, op, v, acc) else acc.taken(v) for v in op.outs]
     if not any(bars):
         return
     if form == "unpack":
@@ -130,12 +143,25 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             turned_field(sweep, op, bar, acc)
         case "tuple":
             turned_tuple(sweep, op, bar, acc)
+        case "call" if function_of(op) is sum and len(op.operands) == 2 and not op.settings:
+            turned_sum(sweep, op, value_of(bar), acc)
+        case "call" if function_of(op) is float and sweep.is_number(op.operands[1]):
+            acc.add(op.operands[1], bar)
         case "call" if function_of(op) in (np.asarray, np.array):
             acc.add(op.operands[1], bar)
         case "method" if op.primitive.word == "copy":
             acc.add(op.operands[0], bar)
         case _:
             raise NotYet(f"{form} of tangents, turned round")
+
+
+def stays(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> bool:
+    """Say whether what is unpacked shows memory that has a cotangent of its own."""
+    if op.primitive.form != "unpack":
+        return False
+    (source,) = op.operands
+    assert isinstance(source, Var)
+    return isinstance(sweep.values[source].kind, K.Tuple) or acc.is_shadowed(source)
 
 
 def add_pulled(sweep: Sweep, told: Computed, bar: Bar, acc: Cotangents) -> None:
@@ -156,7 +182,7 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
         return [region]
     given = (*region.outs, *(v for b in P.blocks(region) for v in b.params))
     memory = (v for v in given if v in sweep.values and isinstance(sweep.values[v].kind, K.Array))
-    if any(sweep.values[v] in acc.t.table.written for v in memory):
+    if acc.shadows is None and any(sweep.values[v] in acc.t.table.written for v in memory):
         raise NotYet("memory that is written, and handed over by a branch or a loop")
     match region:
         case P.If():
@@ -174,6 +200,11 @@ def free_in(sweep: Sweep, region: P.Region) -> list[Var]:
     return [v for v in dict.fromkeys(found) if v not in region.outs]
 
 
+def by_place(sweep: Sweep, dot: Var, acc: Cotangents) -> bool:
+    """Say whether a cotangent is memory that stays in its place, and is handed over by nobody."""
+    return in_place(sweep, dot) or acc.is_shadowed(dot)
+
+
 def turned_branch(sweep: Sweep, region: P.If, acc: Cotangents) -> P.Operation:
     """Turn each arm of a branch round; the same test chooses between them."""
     if region.style == "assert":
@@ -183,7 +214,7 @@ def turned_branch(sweep: Sweep, region: P.If, acc: Cotangents) -> P.Operation:
     seeds = {v: bar for v in region.outs if (bar := acc.of.pop(v, None)) is not None}
     free = free_in(sweep, region)
     arms = [turned_arm(sweep, b, region.outs, seeds, acc) for b in (region.then, region.orelse)]
-    free = [d for d in free if not in_place(sweep, d) and d not in acc.refs]
+    free = [d for d in free if not by_place(sweep, d, acc) and d not in acc.refs]
     changed = [d for d in free if any(a.acc.of.get(d) != acc.of.get(d) for a in arms)]
     outs = tuple(
         Var(bar_name(sweep.values[d]), tangent_kind(sweep.values[d].kind)) for d in changed
@@ -236,12 +267,12 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
     t, body = acc.t, region.body
     if breaks(body):
         raise NotYet("a loop that is left by break")
-    params = [p for p in body.params if p in sweep.values]
+    params = [p for p in body.params if p in sweep.values and not acc.is_shadowed(p)]
     if any(v in sweep.values for v in P.bound(region)):
         raise NotYet("a loop over what is active")
     free = [d for d in free_in(sweep, region) if reads_inside(region, d)]
     owners = [root_of(acc.refs, d) for d in free]
-    free = [d for d in dict.fromkeys(owners) if not in_place(sweep, d)]
+    free = [d for d in dict.fromkeys(owners) if not by_place(sweep, d, acc)]
     if any(is_structure(sweep.values[p].kind) for p in params):
         raise NotYet("a loop that carries a structure")
     taken = dict(zip(body.params, region.outs, strict=False))

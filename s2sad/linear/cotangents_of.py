@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
@@ -13,6 +14,7 @@ from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
+from s2sad.linear.by_identity import Shadows
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
@@ -33,12 +35,14 @@ class Cotangents:
     """The cotangent of each tangent that has one, by tangent; `t` is where operations are added.
 
     `values` are the variables whose tangents they are. The cotangent of a part of memory is the
-    same part of the cotangent of that memory: `refs` are the operations that read such parts.
+    same part of the cotangent of that memory: `refs` are the operations that read such parts. Or
+    memory has its `shadows`, which are found by identity.
     """
 
     t: Tangents
     values: Mapping[Var, Var]
     refs: Mapping[Var, Op]
+    shadows: Shadows | None = None
     of: dict[Var, Bar] = field(default_factory=dict)
 
     def value(self, dot: Var) -> Var:
@@ -47,19 +51,37 @@ class Cotangents:
 
     def inner(self, of: dict[Var, Bar]) -> Cotangents:
         """Return the cotangents of a block inside."""
-        return Cotangents(self.t, self.values, self.refs, of)
+        return Cotangents(self.t, self.values, self.refs, self.shadows, of)
+
+    def is_shadowed(self, dot: Var) -> bool:
+        """Say whether a cotangent is found by identity."""
+        return self.shadows is not None and dot in self.shadows.dots
+
+    def taken(self, dot: Var) -> Bar | None:
+        """Return a cotangent that is complete; there is none any more."""
+        if self.shadows is not None and dot in self.shadows.dots:
+            v = self.value(dot)
+            if not isinstance(v.kind, K.Array) and v in self.t.table.written:
+                raise NotYet("a structure that a function makes, and that is changed")
+            return Bar(self.shadows.taken(self.t, v), True)
+        return self.of.pop(dot, None)
 
     def has(self, dot: Var) -> bool:
         """Say whether a cotangent may be other than zero."""
         ref = self.refs.get(dot)
-        return dot in self.of or (ref is not None and self.has(owner_of(ref)))
+        return (
+            self.is_shadowed(dot) or dot in self.of or (ref is not None and self.has(owner_of(ref)))
+        )
 
     def add(self, dot: Operand, bar: Bar) -> None:
         """Add to the cotangent of a tangent."""
         if not isinstance(dot, Var) or dot not in self.values:
             return
         kind = self.values[dot].kind
-        if K.is_container(kind) and not isinstance(kind, K.Tuple):
+        if self.shadows is not None and dot in self.shadows.dots:
+            assert bar.value is not None
+            self.shadows.add(self.t, self.values[dot], bar.value)
+        elif K.is_container(kind) and not isinstance(kind, K.Tuple):
             self._into_structure(dot, bar)
         elif dot in self.refs:
             self._into_part(dot, bar)
@@ -133,7 +155,7 @@ class Cotangents:
     def whole(self, dot: Var) -> Operand:
         """Return a cotangent, zeros where there is none, which may be anybody's memory."""
         bar = self.of.get(dot)
-        if dot in self.refs:
+        if dot in self.refs or self.is_shadowed(dot):
             return self.buffer(dot)
         if bar is None:
             return zeros_like(self.t, self.value(dot))
@@ -153,6 +175,8 @@ class Cotangents:
     def buffer(self, dot: Var) -> Var:
         """Return the cotangent of memory as memory that may be changed in place."""
         bar, v = self.of.get(dot), self.value(dot)
+        if self.shadows is not None and dot in self.shadows.dots:
+            return self.shadows.of(self.t, v)
         ref = self.refs.get(dot)
         if ref is not None:
             owner = self.buffer(owner_of(ref))
@@ -168,6 +192,9 @@ class Cotangents:
             if not isinstance(v.kind, K.Array):
                 raise NotYet("a structure that comes from a region")
             value = zeros_like(self.t, v)
+        elif isinstance(v.kind, K.Array) and not v.kind.rank:
+            assert bar.value is not None  # NumPy makes a number of such an array
+            value = self.t.call(self.t.table.outer(np, "array"), (bar.value,), tangent_kind(v.kind))
         elif bar.own:
             value = bar.value or P.Const(None)
         else:
@@ -179,12 +206,17 @@ class Cotangents:
 
     def born(self, dot: Var) -> None:
         """Let a structure have a cotangent, zeros in all places that it has in the end."""
-        if dot not in self.of and dot not in self.refs:
+        if dot not in self.of and dot not in self.refs and self.shadows is None:
             v = self.value(dot)
             if self.t.table.written and memories_in(v.kind) > 1:
                 raise NotYet("parts of a structure that may share memory, turned round")
             helper = self.t.table.helper(runtime.zeros_like)
-            value = self.t.call(helper, (v, P.Const(0.0)), tangent_kind(v.kind))
+            more = (
+                ()
+                if v in self.t.table.params and v not in self.t.table.written
+                else (P.Const(0.0),)
+            )
+            value = self.t.call(helper, (v, *more), tangent_kind(v.kind))
             self.of[dot] = Bar(value, True)
 
 

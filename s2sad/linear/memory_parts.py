@@ -26,7 +26,12 @@ def parts_of_memory(block: P.Block, values: Mapping[Var, Var], table: Table) -> 
     A structure whose parts are put in anew while such a part is in use is not followed.
     """
     found: dict[Var, Op] = {}
+    makers = {v: op for op in P.every(block) if isinstance(op, Op) for v in op.outs}
     for op in P.every(block):
+        if isinstance(op, Op) and op.primitive.form == "unpack":
+            arrays = (values[v] for v in op.outs if v in values and _is_array(values[v]))
+            if any(v in table.written for v in arrays):
+                raise NotYet("rows of memory that is written, turned round")
         if not isinstance(op, Op) or op.primitive.form not in ("item", "field", "same"):
             continue
         (out,), owner = op.outs, op.operands[0]
@@ -41,7 +46,11 @@ def parts_of_memory(block: P.Block, values: Mapping[Var, Var], table: Table) -> 
         if op.primitive.form == "item" and isinstance(whole, K.List):
             if not isinstance(kind_of(op.operands[1]), K.Num):
                 raise NotYet("a slice of a list, turned round")
-        if op.primitive.form == "item" and isinstance(whole, K.Array) and _copies(op.operands[1]):
+        if (
+            op.primitive.form == "item"
+            and isinstance(whole, K.Array)
+            and copies(op.operands[1], makers)
+        ):
             continue
         found[out] = op
     check_replaced(block, values, found)
@@ -86,11 +95,23 @@ def _in_array(values: Mapping[Var, Var], op: Op) -> bool:
     return isinstance(values[owner_of(op)].kind, K.Array)
 
 
-def _copies(index: Operand) -> bool:
+def _is_array(v: Var) -> bool:
+    return isinstance(v.kind, K.Array)
+
+
+def copies(index: Operand, makers: Mapping[Var, Op]) -> bool:
     """Say whether an index picks out a copy: one of arrays or lists does."""
+    return any(isinstance(k, K.Array | K.List) for k in parts_of_index(index, makers))
+
+
+def parts_of_index(index: Operand, makers: Mapping[Var, Op]) -> tuple[K.Kind, ...]:
+    """Return the kinds of the parts of an index; where it is made here, that says them."""
+    v = P.variable(index)
+    made = makers.get(v) if v is not None else None
+    if made is not None and made.primitive.form == "tuple":
+        return tuple(k for o in made.operands for k in parts_of_index(o, makers))
     kind = kind_of(index)
-    parts = kind.items if isinstance(kind, K.Tuple) else (kind,)
-    return any(isinstance(k, K.Array | K.List) for k in parts)
+    return kind.items if isinstance(kind, K.Tuple) else (kind,)
 
 
 def last_uses(block: P.Block) -> dict[Var, P.Operation]:

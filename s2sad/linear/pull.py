@@ -15,13 +15,16 @@ from s2sad import registry
 from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
+from s2sad.kinds import Kind
 from s2sad.linear.fit import cast, fit
-from s2sad.linear.operand_binding import bound_to
+from s2sad.linear.operand_binding import Bound, bound_to
 from s2sad.linear.operands import Given, kind_of
+from s2sad.linear.regular_points import regular_back
 from s2sad.linear.ruled import spliced
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
 from s2sad.linear.tangents_of import Computed
 from s2sad.modes.inline import RuleRefusal
+from s2sad.modes.shapes import dtype_of
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
 
@@ -33,8 +36,6 @@ def pulled(t: Tangents, told: Computed, out_bar: Operand) -> list[Contribution]:
     """Return what a function passes back, for the cotangent of what it gives."""
     rule = registry.rule_for(told.fn)
     assert rule is not None
-    if t.table.strong_back is not None and t.origin in t.table.strong_back.guards:
-        raise NotYet("a derivative at a singular point, backward")
     try:
         if rule.partials is not None and (rule.pullback is None or not told.words):
             return list(_by_partials(t, told, rule, out_bar))
@@ -57,6 +58,8 @@ def _by_partials(
         **{n: o for n, (o, _) in bound.arrays.items()},
         **bound.settings,
     }
+    read = regular_back(t, told, {"out": told.out} | _plain(bound), out_bar)
+    given = {**given, **{first if n == "out" else n: o for n, o in read.items()}}
     made = spliced(t.table.refs, partials, given, t.origin, len(order))
     t.ops += made.ops
     for parameter, partial in zip(order, made.results, strict=True):
@@ -64,6 +67,10 @@ def _by_partials(
         if partial is None or partial == NOTHING or not isinstance(dot, Var):
             continue
         yield dot, fit(t, _product(t, out_bar, partial), told.out.kind, operand)
+
+
+def _plain(bound: Bound) -> dict[str, Operand]:
+    return {n: o for n, (o, _) in bound.arrays.items()}
 
 
 def _product(t: Tangents, bar: Operand, partial: Operand) -> Operand:
@@ -84,6 +91,7 @@ def _by_pullback(
     first, second, *names = registry.positional_names(pull, 0)
     given: dict[str, Operand | tuple[Operand, ...]] = {first: out_bar, second: told.out}
     given |= {n: o for n, (o, _) in bound.arrays.items()} | bound.settings
+    given |= regular_back(t, told, _plain(bound), out_bar)
     pairs = [bound.arrays.get(n, (NOTHING, NOTHING)) for n in names]
     constant = registry.constant_parameters(told.fn)
     pairs = [(o, NOTHING if n in constant else d) for n, (o, d) in zip(names, pairs, strict=True)]
@@ -99,11 +107,23 @@ def _by_pullback(
         if value is None or value == NOTHING or not isinstance(dot, Var):
             continue
         if isinstance(kind_of(operand), K.List):
-            raise NotYet("a rule that gives cotangents of lists")
+            yield dot, _listed(t, value, operand, kind)
+            continue
         no_axes = isinstance(kind, K.Array) and not kind.rank
         if K.is_scalar(kind_of(operand)) and (no_axes or wraps):
             value = _number(t, value, operand)
         yield dot, cast(t, value, kind, operand)
+
+
+def _listed(t: Tangents, value: Operand, operand: Operand, kind: Kind) -> Operand:
+    """Return the cotangent of a list of numbers, or of arrays: a rule gives that of an array."""
+    whole = kind_of(operand)
+    assert isinstance(whole, K.List)
+    if not isinstance(whole.item, K.Num | K.Array) or dtype_of(whole.item) != dtype_of(kind):
+        raise NotYet("a rule that gives cotangents of lists")
+    if isinstance(kind_of(value), K.List):
+        return value
+    return t.call(P.Outer("list", K.Known(list)), (value,), whole)
 
 
 def _number(t: Tangents, value: Operand, operand: Operand) -> Operand:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -48,6 +48,28 @@ def regular(
         if (wild or (guard.singular and asked in rule.regular)) and isinstance(operand, Var):
             value = _number(t, rule.regular.get(asked, 1.0))
             found[parameter] = chosen(t, zero_test(t, dots), value, operand, operand.kind)
+    return found
+
+
+def regular_back(
+    t: Tangents, told: Computed, operands: Mapping[str, Operand], out_bar: Operand
+) -> dict[str, Operand]:
+    """Return what a rule reads, where a zero comes back, instead of operands that make 0 * inf.
+
+    The result goes by the name "out".
+    """
+    guards = t.table.strong_back.guards if t.table.strong_back is not None else {}
+    rule, guard = registry.rule_for(told.fn), guards.get(t.origin)
+    if guard is None or rule is None or isinstance(out_bar, P.Const):
+        return {}
+    found: dict[str, Operand] = {}
+    for parameter, operand in operands.items():
+        if not isinstance(operand, Var):
+            continue
+        wild = guard.out if operand is told.out else operand.name in guard.wild
+        if wild or (guard.singular and parameter in rule.regular):
+            value = _number(t, rule.regular.get(parameter, 1.0))
+            found[parameter] = chosen(t, zero_test(t, [out_bar]), value, operand, operand.kind)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.linear.forward_entry import on_copies, table_of, text_of
@@ -12,7 +13,7 @@ from s2sad.linear.linearise import linearise
 from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.transpose import transpose
 from s2sad.modes.shadows import define_with
-from s2sad.nodes import Block, Node
+from s2sad.nodes import Block, Node, assign, call, name
 from s2sad.primitives import language as L
 from s2sad.requests import Request
 from s2sad.stages import Arrival
@@ -37,13 +38,28 @@ def reverse_function(
     value, dot = linear.program.block.end.results
     seeds: dict[Var, Operand] = {dot: P.Const(1.0)} if isinstance(dot, Var) else {}
     made = transpose(linear, table, request.wrt, seeds)
+    before: tuple[P.Operation, ...] = ()
+    start: tuple[P.Operation, ...] = ()
+    if made.shadows is not None:
+        before = (P.Op((made.shadows,), L.DICT, ()),)
+        if made.start:
+            start, before = (*before, *made.start), ()
+        copies = [*copies, *_own(d, program, request, copies)]
     t = Tangents(table)
     result: Operand = made.bars[0]
     if not request.single:
         result = t.emit(L.TUPLE, made.bars, K.UNKNOWN)
     if request.mode == "value_and_grad":
         result = t.emit(L.TUPLE, (value, result), K.UNKNOWN)
-    ops = (*made.forward, *made.backward, *t.ops)
+    ops = (*start, *made.forward, *before, *made.backward, *t.ops)
     block = P.Block(program.block.params, ops, P.End("next", (result,)))
     whole = on_copies(dataclasses.replace(program, block=block), copies, linear, table)
     return define_with(a.function.node, entry, doc, text_of(table, linear, whole), [])
+
+
+def _own(d: Derivation, program: P.Program, request: Request, copies: Block) -> Block:
+    """Return copies of arguments that are memory: each is known apart from all others."""
+    done = {s.targets[0].id for s in copies}
+    names = [v.name for v in program.block.params if not K.shares_nothing(v.kind)]
+    again = [n for n in names if n in request.wrt and n not in done]
+    return [assign(n, call(d.refs.function(runtime.private), name(n))) for n in again]

@@ -18,6 +18,7 @@ from s2sad import kinds as K
 from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
+from s2sad.linear.by_identity import is_memory
 from s2sad.linear.forward_entry import table_of, text_of
 from s2sad.linear.linearise import linearise
 from s2sad.linear.sweep_state import is_structure
@@ -63,11 +64,15 @@ def reverse_pair(
     table.backward = True
     table.strong_back = zeros_of(d, a, facts, frozenset(wrt), Arrival(zeros=True))
     arrays, others = written_parameters(a.function, a.kinds, memory_of(d, a))
+    if d.by_identity:
+        arrays, others = frozenset(), frozenset()
     if others & {*wrt} or any(is_structure(call.params[p]) for p in arrays & {*wrt}):
         raise NotYet("a function that changes a structure, turned round")
     shadows = tuple(p for p in wrt if p in arrays)
     base = name_of(call.fn)
     seeded = K.differentiable(a.kinds.result)
+    if d.by_identity and is_memory(a.kinds.result):
+        seeded = False
     found = Reverse(
         d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), shadows, seeded
     )
@@ -96,8 +101,10 @@ def reverse_pair(
     start: tuple[P.Operation, ...] = ()
     if needed:
         start = (P.Op(tuple(needed), L.UNPACK, (saved,)),)
-    result: Operand = made.bars[0] if len(wrt) == 1 else t.emit(L.TUPLE, made.bars, K.UNKNOWN)
-    given = (saved, *bars.values(), *([bar] if seeded else []))
+    single = len(made.bars) == 1
+    result: Operand = made.bars[0] if single else t.emit(L.TUPLE, made.bars, K.UNKNOWN)
+    shared = () if made.shadows is None else (made.shadows,)
+    given = (saved, *shared, *bars.values(), *([bar] if seeded else []))
     ops = (*start, *backward, *t.ops)
     reverse = P.Program(found.reverse, P.Block(given, ops, P.End("next", (result,))), None)
     node = gast.FunctionDef(

@@ -10,10 +10,10 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_operands
 from s2sad.kinds import Kind
+from s2sad.linear.by_identity import Shadows
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
 from s2sad.primitives import language as L
-from s2sad.stages import KindFacts
 
 
 def is_structure(kind: Kind) -> bool:
@@ -33,7 +33,6 @@ class Sweep:
     """
 
     values: dict[Var, Var]
-    kinds: KindFacts
     unstable: frozenset[P.Operation]
     last: Mapping[Var, P.Operation]
     copies: list[Op] = field(default_factory=list)
@@ -49,22 +48,31 @@ class Sweep:
         met = (*op.outs, *read, *written)
         return any(v in self.values or v in self.temps for v in met)
 
-    def stable(self, op: Op, t: Tangents) -> Op:
+    def stable(self, op: Op, t: Tangents, shadows: Shadows | None = None) -> Op:
         """Return an operation on tangents that reads copies of what is written later."""
         if op not in self.unstable:
             return op
         table: dict[Var, Operand] = {}
         for v in filter(None, map(P.variable, op.operands)):
+            if v not in self.values and isinstance(v.kind, K.Tuple) and v in t.table.written:
+                raise NotYet("a tuple of memory that is written later, turned round")
             if v in self.values or not isinstance(v.kind, K.Array | K.List):
                 continue
             if self.is_memory(v, t):
                 table[v] = kept = Var(v.name, v.kind)
+                if shadows is not None and isinstance(v.kind, K.List):
+                    shadows.kept[v] = kept
                 self.copies.append(
                     Op((kept,), L.method("copy"), (v,), (), (Place(v),), (), op.origin)
                 )
         made = with_operands(op, table)
         assert isinstance(made, Op)
         return made
+
+    def keep(self, v: Var, shadows: Shadows, op: Op) -> None:
+        """Keep which items a list has, that another operation may change."""
+        kept = shadows.kept[v] = Var(v.name, v.kind)
+        self.copies.append(Op((kept,), L.method("copy"), (v,), (), (Place(v),), (), op.origin))
 
     def is_memory(self, v: Var, t: Tangents) -> bool:
         """Say whether an array is memory that is written somewhere, or a part of it."""
@@ -75,6 +83,11 @@ class Sweep:
             return False
         owner = P.variable(maker.operands[0])
         return owner is not None and (is_structure(owner.kind) or self.is_memory(owner, t))
+
+    def is_number(self, operand: Operand) -> bool:
+        """Say whether this is the tangent of a number."""
+        v = self.values.get(operand) if isinstance(operand, Var) else None
+        return v is not None and isinstance(v.kind, K.Num)
 
     def missing(self, v: Var) -> Operand:
         """Return what stands for a value that another arm computes: None where it is kept."""

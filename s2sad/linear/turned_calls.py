@@ -5,6 +5,7 @@ from __future__ import annotations
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.linear.by_identity import Shadows, are_plain, is_memory
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, owned
@@ -21,6 +22,9 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
 
     noted = dict(op.settings)["call"]
     assert isinstance(noted, CallOfUser)
+    if acc.shadows is not None:
+        _by_identity(sweep, op, noted, acc, acc.shadows)
+        return
     check_view(sweep, noted, acc.t)
     hit = [dot for dot in noted.hit if acc.has(dot)]
     seeded = bool(op.outs) and op.outs[0] in acc.of
@@ -57,6 +61,44 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         else:
             value = t.emit(L.SAME, (both,), kind)
         pass_on(sweep, everything[p], value, op, acc, p in pair.shadows)
+
+
+def _by_identity(
+    sweep: Sweep, op: Op, noted: CallOfUser, acc: Cotangents, shadows: Shadows
+) -> None:
+    """Call a reverse to which memory is known by identity: it is given all shadows."""
+    from s2sad.linear.reverse_pairs import reverse_pair
+
+    t, call = acc.t, noted.call
+    pair = reverse_pair(t.table.derivation, call, noted.active, lent_to(sweep, op, noted, t))
+    sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
+    given: list[Operand] = [saved, shadows.table]
+    if pair.seeded and op.outs:
+        (dot,) = op.outs
+        given.append(owned(sweep, acc, dot))
+        acc.of.pop(dot, None)
+    elif pair.seeded:
+        given.append(nothing(t, noted.op.outs[0], noted.op.outs[0].kind))
+    name = P.Outer(pair.reverse, K.UNKNOWN)
+    places = tuple(Place(v, (P.Anywhere(),)) for v in given[1:] if isinstance(v, Var))
+    both = Var("", K.UNKNOWN)
+    t.add(Op((both,), L.CALL, (name, *given), (), places, places, op.origin))
+    everything = {**call.given, **call.extra}
+    numbers = [p for p in noted.active if not is_memory(call.params[p])]
+    for p in noted.active:
+        if p not in numbers:
+            if isinstance(everything[p], dict):
+                raise NotYet("a function of any number of arguments, turned round")
+            for dot in are_plain(op.operands, sweep.values, shadows):
+                if sweep.values[dot] is everything[p]:
+                    acc.add(dot, Bar(shadows.taken(t, sweep.values[dot]), True))
+            continue
+        kind = tangent_kind(call.params[p])
+        if len(numbers) == 1:
+            value = t.emit(L.SAME, (both,), kind)
+        else:
+            value = t.emit(L.ITEM, (both, P.Const(numbers.index(p))), kind)
+        pass_on(sweep, everything[p], value, op, acc, False)
 
 
 def check_view(sweep: Sweep, noted: CallOfUser, t: Tangents) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.kinds import Kind
+from s2sad.linear.by_identity import act
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import fit
+from s2sad.linear.memory_parts import copies, parts_of_index
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
@@ -22,7 +25,7 @@ from s2sad.primitives.record import Primitive
 def turned_tuple(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """The parts of a tuple get those of its cotangent."""
     dots = [o for o in op.operands if isinstance(o, Var) and o in sweep.values]
-    if any(in_place(sweep, d) for d in dots):
+    if acc.shadows is None and any(in_place(sweep, d) for d in dots):
         raise NotYet("a structure in a tuple, turned round")
     if bar.parts:
         for operand, part in zip(op.operands, bar.parts, strict=True):
@@ -67,6 +70,35 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     acc.add(owner, Bar(None, parts=parts))
 
 
+def turned_sum(sweep: Sweep, op: Op, bar: Operand, acc: Cotangents) -> None:
+    """`s = sum(xs)` passes the same to all items."""
+    (given, (out,)), t = (op.operands[1], op.outs), acc.t
+    if not isinstance(given, Var) or given not in sweep.values:
+        return
+    source, made = sweep.values[given], sweep.values[out].kind
+    items = source.kind.items if isinstance(source.kind, K.Tuple) else K.together(source.kind)
+    alike = [_alike(k, made) for k in items]
+    if isinstance(source.kind, K.Tuple) and all(alike):
+        acc.add(given, Bar(None, parts=tuple(Bar(bar) for _ in items)))
+        return
+    if not isinstance(source.kind, K.List) or not all(alike):
+        raise NotYet("a sum of values of several kinds, turned round")
+    one = t.emit(L.LIST, (bar,), source.kind)
+    count = t.call(P.Outer("len", K.Known(len)), (source,), K.INT)
+    acc.add(given, Bar(t.emit(L.INFIX["Mult"], (one, count), source.kind)))
+
+
+def _alike(kind: Kind, other: Kind) -> bool:
+    """Say whether two kinds are both of numbers, or of arrays of one shape."""
+    if isinstance(kind, K.Array) and isinstance(other, K.Array):
+        same = K.same_shape(kind.dims, other.dims) and kind.dtype == other.dtype
+        return same and K.differentiable(kind)
+    if isinstance(kind, K.Unbound) and isinstance(other, K.Num):
+        return not K.is_complex(other)  # a list that was empty where it was made
+    numbers = isinstance(kind, K.Num) and isinstance(other, K.Num)
+    return numbers and K.differentiable(kind) and K.is_complex(kind) == K.is_complex(other)
+
+
 def turned_field(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """`x = o.m` adds to the attribute of the cotangent."""
     (owner,), word = op.operands, op.primitive.word
@@ -87,7 +119,15 @@ def add_into_part(
     t = acc.t
     buffer = acc.buffer(owner)
     places = (Place(buffer, (P.Item(index),)),)
-    if isinstance(sweep.values[owner].kind, K.Array) and may_repeat(index):
+    shown = isinstance(kind_of(value), K.Array) and acc.is_shadowed(owner)
+    if isinstance(sweep.values[owner].kind, K.Array) and shown:
+        if not copies(index, sweep.makers):  # its rows may be one row
+            part = t.emit(L.ITEM, (buffer, t.index(index)), kind_of(value))
+            act(t, runtime.add_into_shadow, (part, value), K.NONE)
+            return
+    if isinstance(sweep.values[owner].kind, K.Array) and (
+        may_repeat(index, sweep.makers) or (shown and copies(index, sweep.makers))
+    ):
         add_at = P.Outer(f"{t.table.refs.space('numpy')}.add.at", K.UNKNOWN)
         out = Var("", K.NONE)
         t.add(Op((out,), L.CALL, (add_at, buffer, index, value), (), (), places, t.origin))
@@ -200,7 +240,7 @@ def turned_put(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     plain = isinstance(sweep.values[owner].kind, K.Array)
     if not plain and not isinstance(kind, K.Num):
         raise NotYet("memory put into a structure in the place of other memory, turned round")
-    if steps and may_repeat(steps[0]) and plain:
+    if steps and may_repeat(steps[0], sweep.makers) and plain:
         raise NotYet("a write under an index that may repeat, turned round")
     buffer = acc.buffer(owner)
     found = taken_from(sweep, op, buffer, stored, acc)
@@ -239,7 +279,7 @@ def turned_augmented(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     if op.primitive.form != "augmented":
         owner, stored = op.operands[0], op.operands[-1]
         if isinstance(owner, Var) and acc.has(owner):
-            if len(op.operands) == 3 and may_repeat(op.operands[1]):
+            if len(op.operands) == 3 and may_repeat(op.operands[1], sweep.makers):
                 raise NotYet("a write under an index that may repeat, turned round")
             found = taken_from(sweep, op, acc.buffer(owner), stored, acc, word)
             if found is not None:
@@ -267,14 +307,11 @@ def turned_augmented(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         acc.add(stored, Bar(fit(t, value, kind, sweep.values[stored]), True))
 
 
-def may_repeat(index: Operand) -> bool:
+def may_repeat(index: Operand, makers: Mapping[Var, Op]) -> bool:
     """Say whether an index may name an element twice."""
-    kind = kind_of(index)
-    parts = kind.items if isinstance(kind, K.Tuple) else (kind,)
-    if isinstance(kind, K.Unknown):
-        return False  # a slice
     return any(
-        isinstance(k, K.List) or (isinstance(k, K.Array) and k.dtype != "bool") for k in parts
+        isinstance(k, K.List) or (isinstance(k, K.Array) and k.dtype != "bool")
+        for k in parts_of_index(index, makers)
     )
 
 
@@ -283,6 +320,15 @@ def may_be_view(op: Op) -> bool:
     told = told_by(op)
     rule = registry.rule_for(told.fn)
     return told.base is not None or (told.own and rule is not None and rule.view != "never")
+
+
+def shows_parts_of_complex(op: Op) -> bool:
+    """Say whether a function gives real numbers that may be a view of complex ones."""
+    told = told_by(op)
+    rule = registry.rule_for(told.fn)
+    views = rule is not None and rule.view != "never" and isinstance(told.out.kind, K.Array)
+    mixed = any(K.is_complex(kind_of(o)) for o in told.given) and not K.is_complex(told.out.kind)
+    return views and mixed
 
 
 def function_of(op: Op) -> object:

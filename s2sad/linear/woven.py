@@ -119,9 +119,26 @@ def _drawn(t: Tangents, source: Operand, target: P.Target, index: Operand) -> tu
         parts = zip(made.operands[1:], target, strict=True)
         return tuple(d for s, part in parts for d in _drawn(t, s, part, index))
     kind = _kind(source)
+    if t.table.derivation.by_identity and all(map(_is_memory, _carried(t, target))):
+        for bound in _carried(t, target):
+            t.bind(bound)
+        return ()
     if not t.has(source) or not isinstance(kind, K.List | K.Array | K.Tuple):
         raise NotYet("a loop over what is no list, array or tuple, turned round")
     v = P.variable(source)
-    if isinstance(kind, K.List) and v in t.table.written:
+    if isinstance(kind, K.List) and v in t.table.written and not _are_numbers(kind):
         raise NotYet("a loop over a list that is written, turned round")
     return (Drawn(target, source, index),)
+
+
+def _carried(t: Tangents, target: P.Target) -> list[Var]:
+    return [v for v in P.flat(target) if t.table.carries(v)]
+
+
+def _is_memory(v: Var) -> bool:
+    """Say whether a value tells its cotangent, wherever it comes from."""
+    return isinstance(v.kind, K.Array) or K.is_container(v.kind)
+
+
+def _are_numbers(kind: K.List) -> bool:
+    return isinstance(kind.item, K.Num)

@@ -175,6 +175,7 @@ class Derivation:
     repeatable: list[types.FunctionType] = field(default_factory=list)
     applied: dict[types.FunctionType, Any] = field(default_factory=dict)
     forward: bool = False
+    by_identity: bool = False
     refs: Refs = field(init=False)
     reaching: Reaching = field(default_factory=Reaching)
     answers: dict[str, Mapping[str, bool]] = field(default_factory=dict)
