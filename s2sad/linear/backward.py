@@ -182,7 +182,7 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
         return [region]
     given = (*region.outs, *(v for b in P.blocks(region) for v in b.params))
     memory = (v for v in given if v in sweep.values and isinstance(sweep.values[v].kind, K.Array))
-    if acc.shadows is None and any(sweep.values[v] in acc.t.table.written for v in memory):
+    if acc.shadows is None and any(sweep.values[v] in acc.t.table.facts.written for v in memory):
         raise NotYet("memory that is written, and handed over by a branch or a loop")
     match region:
         case P.If():

@@ -98,7 +98,7 @@ def shadows_of(block: P.Block, values: Mapping[Var, Var], table: Table) -> Shado
         elif op.primitive.form == "tangent of call" or _reads_structure(op, values):
             found |= {v for v in op.outs if v in values}
     found |= {dot for dot in values if dot not in bound}  # what a loop binds
-    found |= {dot for dot, v in values.items() if v in table.written or is_structure(v.kind)}
+    found |= {dot for dot, v in values.items() if v in table.facts.written or is_structure(v.kind)}
     dots = frozenset(dot for dot in found if is_memory(values[dot].kind))
     return Shadows(Var("shadows", K.UNKNOWN), dots)
 
@@ -111,7 +111,7 @@ def _reads_structure(op: Op, values: Mapping[Var, Var]) -> bool:
 
 def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
     """Stop at what shares memory and has another derivative, and at memory of unknown kind."""
-    if table.analysed.function.stopped:
+    if table.facts.analysed.function.stopped:
         raise NotYet("a value that is stopped, among those that may share memory")
     for op in P.every(block):
         for o in P.operands(op):

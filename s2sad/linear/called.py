@@ -110,7 +110,7 @@ def _homogeneous(t: Tangents, operand: Operand) -> bool:
 def _check_followed(t: Tangents, args: Sequence[Operand]) -> None:
     """Stop at a function that goes through what is active and has no tangent."""
     for v in filter(None, map(P.variable, args)):
-        if isinstance(v.kind, K.Iterable_) and v in t.table.active and not t.has(v):
+        if isinstance(v.kind, K.Iterable_) and v in t.table.facts.active and not t.has(v):
             raise NotYet("a function of an iterable")
 
 

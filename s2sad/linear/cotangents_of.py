@@ -61,7 +61,7 @@ class Cotangents:
         """Return a cotangent that is complete; there is none any more."""
         if self.shadows is not None and dot in self.shadows.dots:
             v = self.value(dot)
-            if not isinstance(v.kind, K.Array) and v in self.t.table.written:
+            if not isinstance(v.kind, K.Array) and v in self.t.table.facts.written:
                 raise NotYet("a structure that a function makes, and that is changed")
             return Bar(self.shadows.taken(self.t, v), True)
         return self.of.pop(dot, None)
@@ -208,12 +208,12 @@ class Cotangents:
         """Let a structure have a cotangent, zeros in all places that it has in the end."""
         if dot not in self.of and dot not in self.refs and self.shadows is None:
             v = self.value(dot)
-            if self.t.table.written and memories_in(v.kind) > 1:
+            if self.t.table.facts.written and memories_in(v.kind) > 1:
                 raise NotYet("parts of a structure that may share memory, turned round")
             helper = self.t.table.helper(runtime.zeros_like)
             more = (
                 ()
-                if v in self.t.table.params and v not in self.t.table.written
+                if v in self.t.table.facts.params and v not in self.t.table.facts.written
                 else (P.Const(0.0),)
             )
             value = self.t.call(helper, (v, *more), tangent_kind(v.kind))

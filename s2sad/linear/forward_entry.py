@@ -6,7 +6,6 @@ f(x, n)       ->   f_jvp(x, n, x_dot)       returns the value and its tangent
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +23,6 @@ from s2sad.ir.flows import active_with, flows
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.gathered import gathered
 from s2sad.ir.memories import memories
-from s2sad.ir.perhaps_unbound import perhaps_unbound
 from s2sad.ir.printed import printed
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
@@ -34,7 +32,7 @@ from s2sad.linear.abreast import Asked, abreast
 from s2sad.linear.directions import tangents_of
 from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.push import pushed
-from s2sad.linear.tangent_table import NOTHING, NotYet, Table, Tangents
+from s2sad.linear.tangent_table import NOTHING, Facts, NotYet, Table, TangentNames, Tangents
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.linear.zero_tangents import nothing
 from s2sad.modes.raising import ANYTHING, Raised
@@ -77,7 +75,7 @@ def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copi
     made = _with_one_result(pushed(linear.program, table), table, a.kinds.result)
     made = on_copies(made, copies, linear, table)
     text = text_of(table, linear, made, True)
-    return define_with(a.function.node, entry, doc_of(d, a, request.wrt), text, table.passed)
+    return define_with(a.function.node, entry, doc_of(d, a, request.wrt), text, table.names.passed)
 
 
 def forward_function(d: Derivation, call: UserCall, wrt: tuple[str, ...], met: Met) -> Forward:
@@ -99,7 +97,7 @@ def forward_function(d: Derivation, call: UserCall, wrt: tuple[str, ...], met: M
     bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
     seeded = K.differentiable(a.kinds.result)
     program, table = table_of(d, a, wrt, facts, False, met=met)
-    names = tuple(table.passed)
+    names = tuple(table.names.passed)
     found = Forward(d.names.fresh(f"{name_of(fn)}_jvp"), names, bare, seeded)
     d.forwards[key] = found
     fence(a.function, a.kinds, facts, memory_of(d, a), frozenset(), forward=True)
@@ -136,22 +134,18 @@ def table_of(
     memory = memory_of(d, a)
     program = program_of(a.function, a.kinds, memory.changes)
     edges = flows(program, _classes(memory, a.function.locals), lent)
-    table = Table(
-        d,
+    known = Facts(
         a,
-        program.block.params,
+        program,
         active_with(program, edges, wrt) | _together(a, memory.aliases, program),
         frozenset(edges.written),
-        pushed_of(d, a, facts, frozenset(wrt), met),
         memory.aliases,
-        _taken(d, a),
-        outermost,
-        {v.name: v for v in _read(program) if v.cell},
-        activity=facts,
-        unbound=perhaps_unbound(program.block),
+        pushed_of(d, a, facts, frozenset(wrt), met),
+        facts,
     )
-    dots = map(table.dot, wrt)
-    table.passed += map(table.several, dots) if d.abreast else dots
+    table = Table(d, known, TangentNames(_taken(d, a)), outermost)
+    dots = map(table.names.dot, wrt)
+    table.names.passed += map(table.names.several, dots) if d.abreast else dots
     return program, table
 
 
@@ -176,11 +170,6 @@ def _made_up(a: Analysed, linear: Linear, made: P.Program) -> frozenset[str]:
     kept |= {v.name for v in made.block.params}
     found = {v.name for op in P.every(made.block) for v in (*op.outs, *P.bound(op))}
     return frozenset(found - kept)
-
-
-def _read(program: P.Program) -> Iterator[Var]:
-    for operation in P.every(program.block):
-        yield from filter(None, map(P.variable, P.operands(operation)))
 
 
 def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
@@ -214,10 +203,10 @@ def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) 
     fixed = frozenset(linear.values)
     made = checked(simplified(checked(made), fixed))
     made = checked(without_unused(gathered(without_unused(made), fixed)))
-    temps = _made_up(table.analysed, linear, made)
+    temps = _made_up(table.facts.analysed, linear, made)
     if table.derivation.abreast:
         made = checked(_abreast(table, linear, made, temps, seeded))
-        temps |= {name for dot, name in table.lists.items() if dot in temps}
+        temps |= {name for dot, name in table.names.lists.items() if dot in temps}
         node = printed(made, temps)
     elif table.backward:
         node = printed(made, temps)
@@ -232,12 +221,14 @@ def _abreast(
     table: Table, linear: Linear, made: P.Program, temps: frozenset[str], seeded: bool
 ) -> P.Program:
     """Return a program for several directions."""
-    given = made.block.params[-len(table.passed) :]
+    given = made.block.params[-len(table.names.passed) :]
     known = {*given, *linear.of.values(), *table.zeros}
     forwards = table.derivation.forwards.values()
     passed = {f.name: f.dots for f in forwards if isinstance(f, Forward)}
     dots = tangents_of(made, known, linear.values, passed)
-    asked = Asked(dots, passed, table.several, lambda v: not v.name or v.name in temps, seeded)
+    asked = Asked(
+        dots, passed, table.names.several, lambda v: not v.name or v.name in temps, seeded
+    )
     return abreast(made, given, asked)
 
 

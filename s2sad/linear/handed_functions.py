@@ -83,11 +83,11 @@ def _derived(t: Tangents, told: Computed, node: Node, kind: Kind, how: Called) -
     """Return the function of value and pullback of a function that is given."""
     from s2sad.steps.sweeps import writers
 
-    a = t.table.analysed
+    a = t.table.facts.analysed
     a.kinds.of[node] = kind
     at = getattr(t.origin, "value", t.origin)
     site = Site(t.origin, at, name("@"), name("@"), told.out.kind)
-    worker = _Worker(t.table.activity, t)
+    worker = _Worker(t.table.facts.activity, t)
     return function_vjp(t.table.derivation, a, worker, site, node, how, writers())
 
 
@@ -106,9 +106,9 @@ def _pullback(t: Tangents, node: Node) -> Var:
 
 
 def _value(t: Tangents, word: str) -> Operand:
-    if word not in t.table.analysed.function.locals:
+    if word not in t.table.facts.analysed.function.locals:
         return P.Outer(word, K.UNKNOWN)
-    env = t.table.analysed.kinds.before.get(t.origin, {})
+    env = t.table.facts.analysed.kinds.before.get(t.origin, {})
     return captured_here(t, word, env.get(word, K.UNKNOWN))
 
 

@@ -266,7 +266,7 @@ class _Walk:
             self.tangents.add(region)
             return
         outside = self.tangents.caught
-        self.tangents.caught += caught_by(region.origin, self.table.analysed.kinds)
+        self.tangents.caught += caught_by(region.origin, self.table.facts.analysed.kinds)
         body = self.block(region.body, Takes(()), loop)
         self.tangents.caught = outside
         arms, final = region.of_arms, region.of_final

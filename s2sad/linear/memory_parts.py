@@ -30,7 +30,7 @@ def parts_of_memory(block: P.Block, values: Mapping[Var, Var], table: Table) -> 
     for op in P.every(block):
         if isinstance(op, Op) and op.primitive.form == "unpack":
             arrays = (values[v] for v in op.outs if v in values and _is_array(values[v]))
-            if any(v in table.written for v in arrays):
+            if any(v in table.facts.written for v in arrays):
                 raise NotYet("rows of memory that is written, turned round")
         if not isinstance(op, Op) or op.primitive.form not in ("item", "field", "same"):
             continue
@@ -40,7 +40,7 @@ def parts_of_memory(block: P.Block, values: Mapping[Var, Var], table: Table) -> 
         kind, whole = values[out].kind, values[owner].kind
         if isinstance(whole, K.Tuple) and is_structure(kind):
             raise NotYet("a structure in a tuple, turned round")
-        shows = isinstance(kind, K.Array) and values[out] in table.written
+        shows = isinstance(kind, K.Array) and values[out] in table.facts.written
         if isinstance(whole, K.Tuple) or not (shows or is_structure(kind)):
             continue
         if op.primitive.form == "item" and isinstance(whole, K.List):

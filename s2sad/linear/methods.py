@@ -53,7 +53,7 @@ def _of_library(t: Tangents, op: Op, kind: Kind) -> None:
     owner, *args = op.operands
     word, (out,) = op.primitive.word, op.outs
     node = call_node(t, op)
-    fn = t.table.analysed.kinds.objects.get(node.func) if node is not None else None
+    fn = t.table.facts.analysed.kinds.objects.get(node.func) if node is not None else None
     drawn = draws(fn, getattr(kind, "cls", None), word)
     if drawn is not None:
         fn = drawn

@@ -59,7 +59,7 @@ def operation(t: Tangents, op: Op) -> None:
         return
     if any(word in STANDS_FOR for word, _ in op.settings):
         _look_at_memory(t, op)
-    stopped = t.table.analysed.function.stopped
+    stopped = t.table.facts.analysed.function.stopped
     if any(v.name in stopped for v in op.outs if v.name):
         t.add(op)
     else:
@@ -96,8 +96,8 @@ def _look_at_memory(t: Tangents, op: Op) -> None:
 
     A[index] = w      in_order(A[index], v, "np.place(A, mask, v)"); A[index] = w
     """
-    here = t.table.analysed
-    check = order_matters(op.origin, here.function, here.kinds, t.table.aliases)
+    here = t.table.facts.analysed
+    check = order_matters(op.origin, here.function, here.kinds, t.table.facts.aliases)
     if check is None:
         return
     owner, index, stored = op.operands

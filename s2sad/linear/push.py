@@ -124,7 +124,7 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
 
 def _surely_shows(t: Tangents, told: Computed, base: Operand) -> bool:
     """Say whether a value is a view of what it is made of, whatever that is."""
-    link = t.table.aliases.links_after.get(t.origin, {}).get(told.out.name)
+    link = t.table.facts.aliases.links_after.get(t.origin, {}).get(told.out.name)
     word = base.name if isinstance(base, Var) else ""
     known = getattr(np, getattr(told.fn, "__name__", ""), None) is told.fn
     return known and link is not None and link.base == word and not (link.maybe or link.fixed)
@@ -168,7 +168,7 @@ def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}, **_settings(t, bound)}
     given |= _as_floats(t, told, bound)
     partial = _partials(t, told, rule, bound, given)
-    masked = t.table.strong.masked.get(t.origin, frozenset())
+    masked = t.table.facts.strong.masked.get(t.origin, frozenset())
     terms: list[Operand] = []
     covered: list[Kind] = []
     for parameter, (operand, dot) in bound.arrays.items():
@@ -212,7 +212,7 @@ def _partials(
     partials = rule.partials
     assert partials is not None
     order = registry.positional_names(partials, 1)
-    guard = t.table.strong.guards.get(t.origin)
+    guard = t.table.facts.strong.guards.get(t.origin)
     moves = [n for n in order if n in bound.arrays and bound.arrays[n][1] != NOTHING]
     steep = moves
     if guard is not None and guard.steep and not guard.wild and not guard.out:
@@ -322,7 +322,7 @@ def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
         word, pairs = bound.gathered
         dots = [bound.arrays[n][1] for n in names if n in bound.arrays]
         given[word] = (*(o for o, _ in pairs), *dots, *(dot for _, dot in pairs))
-    guard = t.table.strong.guards.get(t.origin)
+    guard = t.table.facts.strong.guards.get(t.origin)
     if guard is not None:
         moves = [n for n, (_, dot) in bound.arrays.items() if dot != NOTHING]
         steep = moves

@@ -58,7 +58,7 @@ def regular_back(
 
     The result goes by the name "out".
     """
-    guards = t.table.strong_back.guards if t.table.strong_back is not None else {}
+    guards = t.table.guarded.guards if t.table.guarded is not None else {}
     rule, guard = registry.rule_for(told.fn), guards.get(t.origin)
     if guard is None or rule is None or isinstance(out_bar, P.Const):
         return {}

@@ -32,8 +32,7 @@ def reverse_function(
         raise NotYet(f"a gradient of {K.describe(a.kinds.result)}")
     facts = activity_of(d, a, request.wrt, True)
     program, table = table_of(d, a, request.wrt, facts, True)
-    table.backward = True
-    table.strong_back = zeros_of(d, a, facts, frozenset(request.wrt), Arrival(one=True))
+    table.guarded = zeros_of(d, a, facts, frozenset(request.wrt), Arrival(one=True))
     linear = linearise(program, table, request.wrt)
     value, dot = linear.program.block.end.results
     seeds: dict[Var, Operand] = {dot: P.Const(1.0)} if isinstance(dot, Var) else {}

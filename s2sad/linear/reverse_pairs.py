@@ -61,8 +61,7 @@ def reverse_pair(
     facts = activity_of(d, a, wrt, True)
     lent = frozenset(a.function.result if n == "@result" else n for n in lent)
     program, table = table_of(d, a, wrt, facts, False, lent)
-    table.backward = True
-    table.strong_back = zeros_of(d, a, facts, frozenset(wrt), Arrival(zeros=True))
+    table.guarded = zeros_of(d, a, facts, frozenset(wrt), Arrival(zeros=True))
     arrays, others = written_parameters(a.function, a.kinds, memory_of(d, a))
     if d.by_identity:
         arrays, others = frozenset(), frozenset()

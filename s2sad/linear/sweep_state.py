@@ -54,7 +54,7 @@ class Sweep:
             return op
         table: dict[Var, Operand] = {}
         for v in filter(None, map(P.variable, op.operands)):
-            if v not in self.values and isinstance(v.kind, K.Tuple) and v in t.table.written:
+            if v not in self.values and isinstance(v.kind, K.Tuple) and v in t.table.facts.written:
                 raise NotYet("a tuple of memory that is written later, turned round")
             if v in self.values or not isinstance(v.kind, K.Array | K.List):
                 continue
@@ -77,7 +77,7 @@ class Sweep:
     def is_memory(self, v: Var, t: Tangents) -> bool:
         """Say whether an array is memory that is written somewhere, or a part of it."""
         maker = self.makers.get(v)
-        if v in t.table.written:
+        if v in t.table.facts.written:
             return True
         if maker is None or maker.primitive.form not in ("item", "field", "same"):
             return False

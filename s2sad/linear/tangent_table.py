@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from s2sad import kinds as K
 from s2sad.errors import Error, UnsupportedError
 from s2sad.ir import program as P
+from s2sad.ir.perhaps_unbound import perhaps_unbound
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.pieces import Piece
@@ -30,99 +31,51 @@ class NotYet(NotImplementedError):
     """What the passes from program to program cannot do yet; the passes on the tree do it."""
 
 
-@dataclass
-class Table:
-    """What is known of one function: what is `active`, and what is `written` in place.
+@dataclass(frozen=True)
+class Facts:
+    """What analyses say of one function: what is `active`, and what is `written` in place.
 
-    Where a derivative that is zero may meet an infinite one, `strong` says. No tangent
-    gets a name that is `taken`; `dots` are those that have been given, `lists` those of tangents
-    in several directions, and `passed` those that the function is given. `zeros` are tangents
-    that are made of no other. `raised` is what computing the tangents may raise. What is `unbound`
-    has no value on some path.
+    Where a tangent that is zero may meet what is infinite, `strong` says.
     """
 
-    derivation: Derivation
     analysed: Analysed
-    params: tuple[Var, ...]
+    program: P.Program
     active: frozenset[Var]
     written: frozenset[Var]
-    strong: Pushed
     aliases: Aliases
-    taken: set[str]
-    outermost: bool
-    cells: Mapping[str, Var] = field(default_factory=dict)
-    strong_back: Zeros | None = None
-    backward: bool = False
-    dots: dict[str, str] = field(default_factory=dict)
-    lists: dict[str, str] = field(default_factory=dict)
-    zeros: set[Var] = field(default_factory=set)
-    passed: list[str] = field(default_factory=list)
-    activity: Activity = field(default_factory=Activity)
-    unbound: frozenset[Var] = frozenset()
-    raised: list[frozenset[type[BaseException]]] = field(default_factory=list)
-
-    def is_temporary(self, v: Var) -> bool:
-        """Say whether a variable is part of an expression, and computes no numbers of an array."""
-        plain = not isinstance(v.kind, K.Array)
-        return plain and (not v.name or v.name in self.analysed.function.temps)
-
-    @functools.cached_property
-    def handed(self) -> frozenset[str]:
-        """The names of what the caller gets, who may write it."""
-        function = self.analysed.function
-        return (self.aliases.ever(function.result) & function.locals) | {function.result}
-
-    @functools.cached_property
-    def laid(self) -> frozenset[str]:
-        """The names of memory whose layout decides whether something is a view of it."""
-        return laid_out(self.aliases)
+    strong: Pushed
+    activity: Activity
 
     @property
-    def refs(self) -> Refs:
-        """Return what names the modules and helpers that derived text imports."""
-        return self.derivation.refs
+    def params(self) -> tuple[Var, ...]:
+        """The parameters of the function."""
+        return self.program.block.params
 
-    def refuse(self, at: object, reason: str, remedy: str) -> Error:
-        """Return an error that points at the user's statement."""
-        function = self.analysed.function
-        origin = function.origins.get(at, at)
-        seen = getattr(origin, "lineno", None) is not None
-        place = function.source.place(origin) if seen else None
-        return UnsupportedError(reason, remedy=remedy, place=place)
+    @functools.cached_property
+    def unbound(self) -> frozenset[Var]:
+        """The variables that are not bound on all paths."""
+        return perhaps_unbound(self.program.block)
 
-    def assumes(self, dim: K.Dim) -> bool:
-        """Say whether a length may be taken not to be 1, which callers are held to."""
-        return self.outermost and isinstance(dim.symbol, Piece) and self.derivation.assume(dim)
+    @functools.cached_property
+    def cells(self) -> Mapping[str, Var]:
+        """The variables that an inner function, or a try, binds, by name."""
+        every = P.every(self.program.block)
+        read = (P.variable(o) for operation in every for o in P.operands(operation))
+        return {v.name: v for v in read if v is not None and v.cell}
 
-    def carries(self, v: Var) -> bool:
-        """Say whether a variable has a tangent."""
-        if v.cell:
-            return v in self.active
-        if v not in self.active or isinstance(v.kind, K.Known | K.LocalFunction | K.Iterable_):
-            return False
-        if isinstance(v.kind, K.Unknown) and v.kind.cls is not None:
-            return False  # an object of a class that has no derivative
-        if isinstance(v.kind, K.Unknown):
-            raise NotYet(f"a value of unknown kind, {v.name or 'a part of an expression'}")
-        return K.differentiable(v.kind) or K.is_container(v.kind)
 
-    def acts(self, region: P.Region) -> bool:
-        """Say whether something in a region writes memory that has a shadow."""
-        return any(map(self.acts_in, P.blocks(region)))
+@dataclass
+class TangentNames:
+    """The names of tangents: none is `taken`.
 
-    def acts_in(self, block: P.Block) -> bool:
-        """Say whether something in a block writes memory that has a shadow."""
-        return any(
-            (isinstance(place.object, Var) and place.object in self.active)
-            for op in P.every(block)
-            if isinstance(op, Op)
-            for place in op.writes
-        ) or any(map(self.stops, P.every(block)))
+    `dots` are those that have been given, `lists` those of tangents in several directions, and
+    `passed` those that the function is given.
+    """
 
-    def stops(self, operation: P.Operation) -> bool:
-        """Say whether an operation stops a derivative, in a text that is read and derived again."""
-        names = self.analysed.function.stopped if self.derivation.for_reading else frozenset()
-        return any(v.name in names for v in operation.outs)
+    taken: set[str]
+    dots: dict[str, str] = field(default_factory=dict)
+    lists: dict[str, str] = field(default_factory=dict)
+    passed: list[str] = field(default_factory=list)
 
     def dot(self, word: str) -> str:
         """Return the name of a tangent; what has no name has a tangent without one."""
@@ -140,6 +93,94 @@ class Table:
             self.taken.add(made)
             given[word] = made
         return given.get(word, "")
+
+
+@dataclass
+class Table:
+    """One function in the making: what is known of it, and of its tangents.
+
+    In reverse mode `guarded` says where a cotangent that is zero may meet what is infinite; it is
+    None in forward mode. `zeros` are tangents that are made of no other. `raised` is what computing
+    the tangents may raise. Callers are held to what the `outermost` function assumes.
+    """
+
+    derivation: Derivation
+    facts: Facts
+    names: TangentNames
+    outermost: bool
+    guarded: Zeros | None = None
+    zeros: set[Var] = field(default_factory=set)
+    raised: list[frozenset[type[BaseException]]] = field(default_factory=list)
+
+    @property
+    def backward(self) -> bool:
+        """Say whether what is said of tangents is turned round."""
+        return self.guarded is not None
+
+    def is_temporary(self, v: Var) -> bool:
+        """Say whether a variable is part of an expression, and computes no numbers of an array."""
+        plain = not isinstance(v.kind, K.Array)
+        return plain and (not v.name or v.name in self.facts.analysed.function.temps)
+
+    @functools.cached_property
+    def handed(self) -> frozenset[str]:
+        """The names of what the caller gets, who may write it."""
+        function = self.facts.analysed.function
+        return (self.facts.aliases.ever(function.result) & function.locals) | {function.result}
+
+    @functools.cached_property
+    def laid(self) -> frozenset[str]:
+        """The names of memory whose layout decides whether something is a view of it."""
+        return laid_out(self.facts.aliases)
+
+    @property
+    def refs(self) -> Refs:
+        """Return what names the modules and helpers that derived text imports."""
+        return self.derivation.refs
+
+    def refuse(self, at: object, reason: str, remedy: str) -> Error:
+        """Return an error that points at the user's statement."""
+        function = self.facts.analysed.function
+        origin = function.origins.get(at, at)
+        seen = getattr(origin, "lineno", None) is not None
+        place = function.source.place(origin) if seen else None
+        return UnsupportedError(reason, remedy=remedy, place=place)
+
+    def assumes(self, dim: K.Dim) -> bool:
+        """Say whether a length may be taken not to be 1, which callers are held to."""
+        return self.outermost and isinstance(dim.symbol, Piece) and self.derivation.assume(dim)
+
+    def carries(self, v: Var) -> bool:
+        """Say whether a variable has a tangent."""
+        if v.cell:
+            return v in self.facts.active
+        if v not in self.facts.active or isinstance(
+            v.kind, K.Known | K.LocalFunction | K.Iterable_
+        ):
+            return False
+        if isinstance(v.kind, K.Unknown) and v.kind.cls is not None:
+            return False  # an object of a class that has no derivative
+        if isinstance(v.kind, K.Unknown):
+            raise NotYet(f"a value of unknown kind, {v.name or 'a part of an expression'}")
+        return K.differentiable(v.kind) or K.is_container(v.kind)
+
+    def acts(self, region: P.Region) -> bool:
+        """Say whether something in a region writes memory that has a shadow."""
+        return any(map(self.acts_in, P.blocks(region)))
+
+    def acts_in(self, block: P.Block) -> bool:
+        """Say whether something in a block writes memory that has a shadow."""
+        return any(
+            (isinstance(place.object, Var) and place.object in self.facts.active)
+            for op in P.every(block)
+            if isinstance(op, Op)
+            for place in op.writes
+        ) or any(map(self.stops, P.every(block)))
+
+    def stops(self, operation: P.Operation) -> bool:
+        """Say whether an operation stops a derivative, in a text that is read and derived again."""
+        names = self.facts.analysed.function.stopped if self.derivation.for_reading else frozenset()
+        return any(v.name in names for v in operation.outs)
 
     def outer(self, home: types.ModuleType, word: str) -> P.Outer:
         """Return a function of a module: `np.zeros_like`."""
@@ -184,7 +225,7 @@ class Tangents:
 
     def bind(self, v: Var) -> Var:
         """Return the tangent of a variable, which is bound where this is put."""
-        self.of[v] = found = Var(self.table.dot(v.name), tangent_kind(v.kind))
+        self.of[v] = found = Var(self.table.names.dot(v.name), tangent_kind(v.kind))
         return found
 
     def emit(
@@ -230,7 +271,7 @@ class Tangents:
         v = P.variable(operand)
         if v is None or not v.name:
             return kind_of(operand)
-        return self.table.analysed.kinds.before.get(self.origin, {}).get(v.name, v.kind)
+        return self.table.facts.analysed.kinds.before.get(self.origin, {}).get(v.name, v.kind)
 
     def index(self, operand: Operand, as_argument: bool = False) -> Operand:
         """Return an index that is used once more: what computes it stands there once more.
@@ -281,5 +322,5 @@ def tangent_kind(kind: Kind) -> Kind:
 def cell_of(t: Tangents, cell: Var) -> Var:
     """Return the cell of the tangents of a cell."""
     if cell not in t.of:
-        t.of[cell] = Var(t.table.dot(cell.name), K.UNKNOWN, True)
+        t.of[cell] = Var(t.table.names.dot(cell.name), K.UNKNOWN, True)
     return t.of[cell]

@@ -91,7 +91,7 @@ def computed(
     elif not any(map(t.has, given)):
         made = nothing(t, out, out.kind)
     else:
-        own = out in t.table.written or (out.name in t.table.handed and _is_apart(out, rule))
+        own = out in t.table.facts.written or (out.name in t.table.handed and _is_apart(out, rule))
         own = own or (rule.view == "never" and _may_change(t, given))
         node = getattr(t.origin, "value", None)
         several = not isinstance(out.kind, K.Array) and isinstance(node, gast.Call)
@@ -119,7 +119,7 @@ def _may_change(t: Tangents, given: Sequence[Operand]) -> bool:
     b[0] = 1.0         b_dot[0] = 0.0
     """
     arrays = (v for v in map(P.variable, given) if v is not None and isinstance(v.kind, K.Array))
-    return any(t.has(v) and v in t.table.written for v in arrays)
+    return any(t.has(v) and v in t.table.facts.written for v in arrays)
 
 
 def _base(t: Tangents, out: Var, given: Sequence[Operand], rule: Rule) -> int | None:
@@ -135,7 +135,7 @@ def _may_show(t: Tangents, out: Var, operand: Operand, rule: Rule) -> bool:
     if v is None or not isinstance(v.kind, K.Array):
         return False
     if out.name and v.name and out.name != v.name:  # by names, M = M.T would say nothing of M
-        aliases = t.table.aliases
+        aliases = t.table.facts.aliases
         return v.name in aliases.pairs_after.get(t.origin, {}).get(out.name, frozenset())
     return rule.view != "never"
 

@@ -60,7 +60,7 @@ def transpose(
     block = linear.program.block
     if block.end.how != "next":
         raise NotYet("a function that always raises")
-    kinds = table.analysed.kinds
+    kinds = table.facts.analysed.kinds
     if any(is_hook(o.origin, kinds) for o in P.every(block) if o.origin is not None):
         raise NotYet("a hook of the backward sweep")
     t = Tangents(table)
@@ -99,7 +99,7 @@ def _entered(
     given = [acc.values[v] for v in block.params if v in acc.values and table.outermost]
     with acc.t.inside() as ops:
         for v in given:
-            if not is_structure(v.kind) or v not in table.written:
+            if not is_structure(v.kind) or v not in table.facts.written:
                 continue
             if holds_both(v.kind):
                 raise NotYet("an argument that is changed, with memory and numbers in it")
@@ -115,7 +115,7 @@ def _begin(acc: Cotangents, shadows: Shadows, block: P.Block, table: Table) -> N
     """
     for v in block.params:
         given = v in acc.values and is_structure(acc.values[v].kind) and table.outermost
-        if given and acc.values[v] not in table.written:
+        if given and acc.values[v] not in table.facts.written:
             shadows.of(acc.t, acc.values[v], runtime.shadow_of)
     _, dot = block.end.results
     plain = isinstance(dot, Var) and dot in acc.values and not acc.is_shadowed(dot)

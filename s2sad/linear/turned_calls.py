@@ -104,9 +104,9 @@ def _by_identity(
 def check_view(sweep: Sweep, noted: CallOfUser, t: Tangents) -> None:
     """Stop where a call returns memory that it is given, and that is written."""
     (out,) = noted.op.outs
-    shared = t.table.aliases.pairs_after.get(noted.op.origin, {}).get(out.name, frozenset())
+    shared = t.table.facts.aliases.pairs_after.get(noted.op.origin, {}).get(out.name, frozenset())
     given = {o.name for p in noted.call.given.values() for o in parts_of(p) if isinstance(o, Var)}
-    if out in t.table.written and shared & given:
+    if out in t.table.facts.written and shared & given:
         raise NotYet("a view that a call returns, turned round")
 
 
@@ -119,10 +119,10 @@ def lent_to(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> frozenset[s
         p
         for p, given in everything.items()
         for o in parts_of(given)
-        if isinstance(o, Var) and o in t.table.written
+        if isinstance(o, Var) and o in t.table.facts.written
     }
     (out,) = noted.op.outs
-    return frozenset(found | ({"@result"} if out in t.table.written else set()))
+    return frozenset(found | ({"@result"} if out in t.table.facts.written else set()))
 
 
 def pass_on(

@@ -66,7 +66,7 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
         target, leading = K.Known(method), (first,)
     elif op.primitive.form == "method":
         node = call_node(t, op)
-        target = t.table.analysed.kinds.of.get(node.func, K.UNKNOWN) if node else K.UNKNOWN
+        target = t.table.facts.analysed.kinds.of.get(node.func, K.UNKNOWN) if node else K.UNKNOWN
         if not isinstance(target, K.Known) or inspect.ismethod(target.value):
             return None
     target = made_by(target)
@@ -85,7 +85,7 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     if method is not None:
         kinds = [*map(t.kind, leading), *kinds]
     target = as_called_with(target, kinds, by_name)
-    env = t.table.analysed.kinds.before.get(op.origin, {})
+    env = t.table.facts.analysed.kinds.before.get(op.origin, {})
     bound = bind_kinds(target, kinds, by_name, env, {})
     if bound is None:
         return None
@@ -102,7 +102,7 @@ def _callee(t: Tangents, op: Op) -> Kind:
     """Return the kind of what is called, or of whose method: at this place it may be known best."""
     node = call_node(t, op) if op.primitive.form == "call" else None
     found = t.kind(op.operands[0])
-    return found if node is None else t.table.analysed.kinds.of.get(node.func, found)
+    return found if node is None else t.table.facts.analysed.kinds.of.get(node.func, found)
 
 
 def _kinds_given(
@@ -112,7 +112,7 @@ def _kinds_given(
     kinds, by_name = [t.kind(o) for o in args], {n: t.kind(o) for n, o in named.items()}
     node = call_node(t, op)
     if isinstance(node, gast.Call) and len(node.args) == len(args):
-        of = t.table.analysed.kinds.of
+        of = t.table.facts.analysed.kinds.of
         kinds = [of.get(n, kind) for n, kind in zip(node.args, kinds, strict=True)]
         by_name |= {k.arg: of.get(k.value, by_name[k.arg]) for k in node.keywords}
     return kinds, by_name
@@ -129,13 +129,13 @@ _WITHOUT_CALL = {
 def by_method(t: Tangents, op: Op) -> bool:
     """Say whether an operator, an index or an attribute calls a function of the user's class."""
     node = call_node(t, op) if op.primitive.form in _WITHOUT_CALL else None
-    return node is not None and node in t.table.analysed.kinds.methods
+    return node is not None and node in t.table.facts.analysed.kinds.methods
 
 
 def _owner_first(t: Tangents, op: Op) -> tuple[Operand, ...]:
     """Return the operands, that whose class has the method first: in `1.0 + a` that is a."""
     node = call_node(t, op) if op.primitive.form == "infix" else None
-    _, owner = t.table.analysed.kinds.methods.get(node, (None, None))
+    _, owner = t.table.facts.analysed.kinds.methods.get(node, (None, None))
     swapped = owner is not None and owner is getattr(node, "right", None)
     return op.operands[::-1] if swapped else op.operands
 
@@ -145,9 +145,9 @@ def _method(t: Tangents, op: Op, owner: Kind) -> object | None:
     word = op.primitive.word if op.primitive.form == "method" else "__call__"
     found: object | None = None
     if op.primitive.form in ("call", "method"):
-        found = class_function(t.table.analysed.scope, owner, word)
+        found = class_function(t.table.facts.analysed.scope, owner, word)
     node = call_node(t, op) if found is None else None
-    method = t.table.analysed.kinds.methods.get(node)
+    method = t.table.facts.analysed.kinds.methods.get(node)
     return found if method is None else method[0]
 
 
@@ -178,7 +178,7 @@ def _brought(t: Tangents, value: object, callee: Operand) -> tuple[Operand, ...]
 
 def captured_here(t: Tangents, word: str, kind: Kind) -> Operand:
     """Return what a name of the caller means where an inner function that captures it is called."""
-    cell = t.table.cells.get(word)
+    cell = t.table.facts.cells.get(word)
     if cell is None and word in t.env:
         return t.env[word]
     if cell is None:
@@ -194,7 +194,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
     from s2sad.linear.forward_entry import forward_function
 
     table = t.table
-    if call.fn is stop_gradient and op.outs[0] not in table.written:
+    if call.fn is stop_gradient and op.outs[0] not in table.facts.written:
         t.add(op)
         if table.carries(op.outs[0]):
             give_zeros(t, op.outs[0])
@@ -227,11 +227,11 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         _noted(t, op, call, active, hit)
         return
     _refuse_rebinding(t, op, call)
-    met = table.strong.arrivals.get(op.origin, Met())
+    met = table.facts.strong.arrivals.get(op.origin, Met())
     found = forward_function(table.derivation, call, active, met)
     refuse_caught(found.raises, t.caught)
     table.raised.append(found.raises)
-    table.derivation.called.setdefault(found.name, (table.analysed, op.origin))
+    table.derivation.called.setdefault(found.name, (table.facts.analysed, op.origin))
     name = P.Outer(found.name, K.UNKNOWN)
     plain = call.plain
     extra = tuple(call.extra.items())
@@ -258,7 +258,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
 
 def _refuse_shared(t: Tangents, op: Op, given: Mapping[str, Given]) -> None:
     """Refuse arguments that may share memory of which the called function writes one."""
-    aliases = t.table.aliases
+    aliases = t.table.facts.aliases
     names = [{n for o in parts_of(g) for n in _roots(t, o)} for g in given.values()]
     for w in aliases.writes:
         if w.statement is op.origin and w.how == "call":

@@ -126,7 +126,7 @@ def _drawn(t: Tangents, source: Operand, target: P.Target, index: Operand) -> tu
     if not t.has(source) or not isinstance(kind, K.List | K.Array | K.Tuple):
         raise NotYet("a loop over what is no list, array or tuple, turned round")
     v = P.variable(source)
-    if isinstance(kind, K.List) and v in t.table.written and not _are_numbers(kind):
+    if isinstance(kind, K.List) and v in t.table.facts.written and not _are_numbers(kind):
         raise NotYet("a loop over a list that is written, turned round")
     return (Drawn(target, source, index),)
 

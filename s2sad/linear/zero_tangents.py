@@ -18,7 +18,7 @@ _NARROW = ("float16", "float32", "complex64")
 
 def give_zeros(t: Tangents, v: Var) -> None:
     """Let a variable have a tangent of zero; parts that share memory have tangents that do."""
-    if v in t.table.written and memories_in(v.kind) > 1:
+    if v in t.table.facts.written and memories_in(v.kind) > 1:
         table = t.emit(L.DICT, (), K.UNKNOWN)
         made = t.call(t.table.helper(runtime.twin_of), (table, v), tangent_kind(v.kind))
         t.table.zeros |= {table, made}
@@ -46,7 +46,7 @@ def tangent_of(t: Tangents, operand: Operand) -> Operand:
 def handed(t: Tangents, result: Operand, taker: Var) -> Operand:
     """Return the tangent of what a block hands over, of the kind of what takes it."""
     if isinstance(result, P.Unbound):
-        return P.Unbound(t.table.dot(taker.name))
+        return P.Unbound(t.table.names.dot(taker.name))
     if isinstance(result, Var) and not t.has(result):
         return zeros_like(t, result)
     return tangent_of(t, result)
@@ -54,7 +54,7 @@ def handed(t: Tangents, result: Operand, taker: Var) -> Operand:
 
 def zeros_like(t: Tangents, v: Var) -> Operand:
     """Return zeros for a variable that nobody has to read here."""
-    if v in t.table.unbound and not isinstance(v.kind, K.Num):
+    if v in t.table.facts.unbound and not isinstance(v.kind, K.Num):
         raise NotYet("zeros like a value that is not bound on all paths")
     return nothing(t, v, v.kind)
 
