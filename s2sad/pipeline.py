@@ -28,7 +28,6 @@ from s2sad.kinds import Kind
 from s2sad.known.lifted import space_in
 from s2sad.known.mixed import has_gradient, is_step
 from s2sad.known.unread import by_cause
-from s2sad.linear.tangent_table import NotYet
 from s2sad.modes.assemble import joint, vjp
 from s2sad.names import identifier
 from s2sad.nodes import (
@@ -77,6 +76,8 @@ def derive(
     """
     if not request.on_program or request.mode not in ("grad", "value_and_grad"):
         return _derive(request, again, within)
+    from s2sad.linear.tangent_table import NotYet
+
     try:
         return _derive(request, again, within)
     except NotYet:  # memory that no name tells apart from other memory is followed where it runs
