@@ -13,11 +13,12 @@ from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import substituted
+from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.memory_parts import root_of
 from s2sad.linear.operands import kind_of
 from s2sad.linear.pull import pulled
-from s2sad.linear.sweep_state import Sweep, bar_name, in_place, is_structure, owned, value_of
+from s2sad.linear.sweep_state import Sweep, bar_name, in_place, owned, value_of
 from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.tape import again, bound_in, breaks, met, needed_in, reads_inside, taped

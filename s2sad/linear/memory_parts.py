@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import owner_of
 from s2sad.linear.operands import kind_of
-from s2sad.linear.sweep_state import is_structure
 from s2sad.linear.tangent_table import NotYet, Table
 
 

@@ -18,10 +18,9 @@ from s2sad import kinds as K
 from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
-from s2sad.linear.by_identity import is_memory
+from s2sad.linear.by_identity import is_memory, is_structure
 from s2sad.linear.forward_entry import table_of, text_of
 from s2sad.linear.linearise import linearise
-from s2sad.linear.sweep_state import is_structure
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.transpose import again_in, needed_of, transpose
 from s2sad.linear.user_calls import UserCall, name_of

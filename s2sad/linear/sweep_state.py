@@ -9,16 +9,10 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_operands
-from s2sad.kinds import Kind
-from s2sad.linear.by_identity import Shadows
+from s2sad.linear.by_identity import Shadows, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
 from s2sad.primitives import language as L
-
-
-def is_structure(kind: Kind) -> bool:
-    """Say whether the cotangent of a kind is a structure of its own."""
-    return K.is_container(kind) and not isinstance(kind, K.Tuple)
 
 
 @dataclass

@@ -23,12 +23,12 @@ from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import turned_block
-from s2sad.linear.by_identity import Shadows, holds_both, is_memory, shadows_of
+from s2sad.linear.by_identity import Shadows, holds_both, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.linearise import Linear
 from s2sad.linear.memory_parts import last_uses, parts_of_memory, unstable
 from s2sad.linear.operands import kind_of
-from s2sad.linear.sweep_state import Sweep, is_structure, owned
+from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
 from s2sad.linear.tape import again, needed_in
 from s2sad.modes.hooks import is_hook
