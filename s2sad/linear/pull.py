@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import gast
-
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
 from s2sad.linear.fit import cast, fit
 from s2sad.linear.operand_binding import Bound, bound_to
 from s2sad.linear.operands import Given, kind_of
+from s2sad.linear.push import product
 from s2sad.linear.regular_points import regular_back
 from s2sad.linear.ruled import spliced
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
@@ -66,20 +64,11 @@ def _by_partials(
         operand, dot = bound.arrays.get(parameter, (NOTHING, NOTHING))
         if partial is None or partial == NOTHING or not isinstance(dot, Var):
             continue
-        yield dot, fit(t, _product(t, out_bar, partial), told.out.kind, operand)
+        yield dot, fit(t, product(t, out_bar, partial), told.out.kind, operand)
 
 
 def _plain(bound: Bound) -> dict[str, Operand]:
     return {n: o for n, (o, _) in bound.arrays.items()}
-
-
-def _product(t: Tangents, bar: Operand, partial: Operand) -> Operand:
-    if isinstance(partial, P.Const) and partial.value in (1.0, -1.0):
-        if partial.value == 1.0:
-            return bar
-        return t.emit(L.PREFIX["USub"], (bar,), kind_of(bar))
-    kind = binary_kind(gast.Mult, kind_of(bar), kind_of(partial))
-    return t.emit(L.INFIX["Mult"], (bar, partial), kind)
 
 
 def _by_pullback(

@@ -178,7 +178,7 @@ def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
         word = operand.name if isinstance(operand, Var) else ""
         if word in masked and not isinstance(found, P.Const):
             dot = chosen(t, zero_test(t, [found]), P.Const(0.0), dot, told.out.kind)
-        term = _product(t, dot, found)
+        term = product(t, dot, found)
         if K.is_complex(kind_of(operand)) and not K.is_complex(told.out.kind):
             term = t.call(t.table.outer(np, "real"), (term,), told.out.kind)
         terms.append(term)
@@ -233,8 +233,8 @@ def _factors(partial: Operand) -> list[Kind]:
     return [] if isinstance(partial, P.Const) else [kind_of(partial)]
 
 
-def _product(t: Tangents, dot: Operand, partial: Operand) -> Operand:
-    """Return a tangent times a partial derivative, without factors of one."""
+def product(t: Tangents, dot: Operand, partial: Operand) -> Operand:
+    """Return a tangent, or a cotangent, times a partial derivative, without factors of one."""
     if isinstance(partial, P.Const) and partial.value in (1.0, -1.0):
         if partial.value == 1.0:
             return dot

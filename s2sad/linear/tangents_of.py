@@ -8,7 +8,6 @@ is none. Its settings say which function it is, and by which names the last of w
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,22 +18,14 @@ from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
+from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.zero_tangents import nothing
+from s2sad.modes.operations import OPERATOR_FUNCTIONS
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
 from s2sad.syntax.fresh import gives_new
 
-OPERATORS: dict[str, object] = {
-    "Add": operator.add,
-    "Sub": operator.sub,
-    "Mult": operator.mul,
-    "Div": operator.truediv,
-    "FloorDiv": operator.floordiv,
-    "Mod": operator.mod,
-    "Pow": operator.pow,
-    "MatMult": operator.matmul,
-}
+OPERATORS: dict[str, object] = {op.__name__: fn for op, fn in OPERATOR_FUNCTIONS.items()}
 
 
 @dataclass(frozen=True)
@@ -159,6 +150,3 @@ def put(t: Tangents, shadow: Var, value: Operand) -> None:
     writes = (Place(shadow, (P.Item(everywhere),)),)
     told = (("part", shadow.kind),)
     t.add(Op((), L.PUT_ITEM, (shadow, everywhere, value), told, (), writes, t.origin))
-
-
-__all__ = ["NOTHING", "OPERATORS", "Computed", "computed", "put", "told_by"]

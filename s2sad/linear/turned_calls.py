@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
@@ -14,6 +17,9 @@ from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of
 from s2sad.linear.user_calls import Given as Gathered
 from s2sad.linear.zero_tangents import nothing
 from s2sad.primitives import language as L
+
+if TYPE_CHECKING:
+    from s2sad.linear.reverse_pairs import Reverse
 
 
 def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
@@ -42,16 +48,7 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         assert isinstance(v, Var)
         (dot,) = [s for s in dict.fromkeys(shadow) if isinstance(s, Var) and sweep.values[s] is v]
         given.append(acc.buffer(dot))
-    if pair.seeded and op.outs:
-        (dot,) = op.outs
-        given.append(owned(sweep, acc, dot))
-        acc.of.pop(dot, None)
-    elif pair.seeded:
-        given.append(nothing(t, noted.op.outs[0], noted.op.outs[0].kind))
-    name = P.Outer(pair.reverse, K.UNKNOWN)
-    places = tuple(Place(v, (P.Anywhere(),)) for v in given[1:] if isinstance(v, Var))
-    both = Var("", K.UNKNOWN)
-    t.add(Op((both,), L.CALL, (name, *given), (), places, places, op.origin))
+    both = _reversed(sweep, op, acc, pair, given)
     for at, p in enumerate(noted.active):
         single = len(noted.active) == 1
         value: Operand = both
@@ -61,6 +58,26 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         else:
             value = t.emit(L.SAME, (both,), kind)
         pass_on(sweep, everything[p], value, op, acc, p in pair.shadows)
+
+
+def _reversed(
+    sweep: Sweep, op: Op, acc: Cotangents, pair: Reverse, given: Sequence[Operand]
+) -> Var:
+    """Call a reverse with what it is `given`, and with the cotangent of the result; return all."""
+    t, seed = acc.t, tuple[Operand, ...]()
+    if pair.seeded and op.outs:
+        (dot,) = op.outs
+        seed = (owned(sweep, acc, dot),)
+        acc.of.pop(dot, None)
+    elif pair.seeded:
+        result = op.operands[0]  # of what was called
+        seed = (nothing(t, result, kind_of(result)),)
+    everything = (*given, *seed)
+    places = tuple(Place(v, (P.Anywhere(),)) for v in everything[1:] if isinstance(v, Var))
+    out = Var("", K.UNKNOWN)
+    name = P.Outer(pair.reverse, K.UNKNOWN)
+    t.add(Op((out,), L.CALL, (name, *everything), (), places, places, op.origin))
+    return out
 
 
 def _by_identity(
@@ -73,16 +90,7 @@ def _by_identity(
     pair = reverse_pair(t.table.derivation, call, noted.active, lent_to(sweep, op, noted, t))
     sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
     given: list[Operand] = [saved, shadows.table]
-    if pair.seeded and op.outs:
-        (dot,) = op.outs
-        given.append(owned(sweep, acc, dot))
-        acc.of.pop(dot, None)
-    elif pair.seeded:
-        given.append(nothing(t, noted.op.outs[0], noted.op.outs[0].kind))
-    name = P.Outer(pair.reverse, K.UNKNOWN)
-    places = tuple(Place(v, (P.Anywhere(),)) for v in given[1:] if isinstance(v, Var))
-    both = Var("", K.UNKNOWN)
-    t.add(Op((both,), L.CALL, (name, *given), (), places, places, op.origin))
+    both = _reversed(sweep, op, acc, pair, given)
     everything = {**call.given, **call.extra}
     numbers = [p for p in noted.active if not is_memory(call.params[p])]
     for p in noted.active:
