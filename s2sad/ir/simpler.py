@@ -25,6 +25,7 @@ from s2sad.ir import rebuilt as R
 from s2sad.ir.deeds import kind_of
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.unchanged import unchanged
 from s2sad.primitives import language as L
 
 Ops = list[P.Operation]
@@ -124,7 +125,7 @@ class _Worker:
             assert not isinstance(region, Op)
             arm = _taken(region, may_end)
             if arm is None:
-                done.append(self.region(region))
+                done += self.looped(region) if isinstance(region, P.For) else [self.region(region)]
                 continue
             inner = self.block(arm)
             done += inner.ops
@@ -137,6 +138,26 @@ class _Worker:
         if isinstance(region, P.Try):  # its blocks hand over as many values as they did
             return R.with_blocks(region, lambda b: self.walked(b, False))
         return R.with_blocks(region, self.block)
+
+    def looped(self, region: P.For) -> Ops:
+        """Return a loop that carries what changes alone; the rest is what it was before."""
+        same = unchanged(region) - {k for k, v in enumerate(region.body.params) if v in self.fixed}
+        if not same:
+            return [self.region(region)]
+        params, starts, body = region.body.params, region.starts, region.body
+        before = self.bound(*_at(same, params, starts))
+        outs = [k for k in range(len(region.outs)) if k not in same]
+        stay = [k for k in range(len(params)) if k not in same]
+        inner = P.Block(tuple(params[k] for k in stay), body.ops, body.end)
+        inner = _handing(inner, stay, "next")
+        loop = replace(
+            region,
+            outs=tuple(region.outs[k] for k in outs),
+            starts=tuple(starts[k] for k in stay),
+            body=_handing(inner, outs, "break"),
+        )
+        after = _at(frozenset(k for k in same if k < len(region.outs)), region.outs, starts)
+        return [*before, self.region(loop), *self.bound(*after)]
 
     def bound(self, outs: tuple[Var, ...], results: tuple[Operand, ...]) -> Ops:
         """Return what binds the results of a region to those of the arm in its place."""
@@ -229,6 +250,28 @@ class _Worker:
         """Return what has computed a value, where that is what the value still is."""
         known = isinstance(given, Var) and self.touched.steady(given)
         return self.made.get(given) if isinstance(given, Var) and known else None
+
+
+def _at(
+    places: frozenset[int], variables: tuple[Var, ...], values: tuple[Operand, ...]
+) -> tuple[tuple[Var, ...], tuple[Operand, ...]]:
+    """Return the variables at some places, and their values."""
+    found = sorted(places)
+    return tuple(variables[k] for k in found), tuple(values[k] for k in found)
+
+
+def _handing(block: P.Block, places: list[int], how: str) -> P.Block:
+    """Return a block whose ends of one sort hand over the results at some places."""
+    end, results = block.end, block.end.results
+    if end.how == how:
+        end = replace(end, results=tuple(results[k] for k in places if k < len(results)))
+    ops: Ops = []
+    for operation in block.ops:
+        leaves = how == "break" and not isinstance(operation, Op | P.For | P.While | P.Collect)
+        if leaves and not isinstance(operation, Op):
+            operation = R.with_blocks(operation, lambda b: _handing(b, places, how))
+        ops.append(operation)
+    return P.Block(block.params, tuple(ops), end)
 
 
 def _numeric(given: Iterable[Operand]) -> bool:

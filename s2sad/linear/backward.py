@@ -18,6 +18,8 @@ from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.memory_parts import root_of
 from s2sad.linear.operands import kind_of
 from s2sad.linear.pull import pulled
+from s2sad.linear.rematerialised import Part, rematerialised
+from s2sad.linear.rounds import inside, rounds_of, turns
 from s2sad.linear.sweep_state import Sweep, bar_name, in_place, owned, value_of
 from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
@@ -40,6 +42,7 @@ from s2sad.linear.turned_memory import (
     turned_tuple,
     turned_unpack,
 )
+from s2sad.primitives import language as L
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
 
@@ -227,7 +230,11 @@ def turned_branch(sweep: Sweep, region: P.If, acc: Cotangents) -> P.Operation:
             results = tuple(owned(sweep, a.acc, d) for d in changed)
         backward.append(P.Block((), tuple(ops), P.End("next", results)))
     primal = [i for i, v in enumerate(region.outs) if v not in sweep.values]
-    backward = [again(b, sweep.makers) for b in backward]
+    parts = [Part(sweep, acc.t, frozenset(v for o in a.forward for v in o.outs)) for a in arms]
+    backward = [
+        rematerialised(b, part, tuple(a.forward))
+        for b, part, a in zip(backward, parts, arms, strict=True)
+    ]
     needed = [needed_in(b, a.forward) for b, a in zip(backward, arms, strict=True)]
     more = [{v: Var(v.name, v.kind) for v in found} for found in needed]
     forward = []
@@ -286,6 +293,8 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
     starts_bar += [owned(sweep, acc, d) for d in free]
     values = [sweep.values[d] for d in (*params, *free)]
     carried = [Var(bar_name(v), tangent_kind(v.kind)) for v in values]
+    rounds = rounds_of(sweep, region)
+    counted = rounds is not None
     with t.inside() as ops:
         inner = acc.inner({d: b for d, b in acc.of.items() if in_place(sweep, d)})
         for d, v in zip(free, carried[len(params) :], strict=True):
@@ -295,16 +304,30 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
             if p in bars:
                 inner.add(result, Bar(bars[p], isinstance(bars[p].kind, K.Array)))
         sweep.rounds += 1
-        forward = turned_block(sweep, body, inner)
+        alone = not sweep.tape.shares
+        with inside(sweep, counted) as tape:
+            forward = turned_block(sweep, body, inner)
         sweep.rounds -= 1
         ends = tuple(owned(sweep, inner, d) for d in (*params, *free))
     primal = [i for i, p in enumerate(body.params) if p not in sweep.values]
     back = P.Block(tuple(carried), tuple(ops), P.End("next", ends))
     there = [v for v in (*P.bound(region), *body.params) if v not in sweep.values]
-    back = again(back, sweep.makers)
+    here = frozenset(v for o in forward for v in o.outs) | {*there}
+    numbers = frozenset(P.flat(region.target)) if counted else frozenset()
+    back = rematerialised(back, Part(sweep, t, here, numbers), tuple(forward))
     needed = needed_in(back, forward, there)
-    made, over, target, back = taped(sweep, region, needed, back, acc)
-    forward += made.at_end
+    before: tuple[P.Operation, ...] = ()
+    over_tape = alone and tape.list is None and needed and region.target not in needed
+    if rounds is not None and not over_tape:
+        run = turns(rounds, tape, region, needed, back, t)
+        over, target, back = run.over, run.target, run.body
+        forward += run.at_end
+        if alone and tape.list is not None:
+            before = (Op((tape.list,), L.LIST, (), (), (), (), region.origin),)
+    else:
+        made, over, target, back = taped(sweep, region, needed, back, acc)
+        before = made.before
+        forward += made.at_end
     outs = tuple(Var(v.name, v.kind) for v in carried)
     t.add(P.For(outs, over, target, tuple(starts_bar), back, region.origin))
     for p, out in zip(params, outs, strict=False):
@@ -316,7 +339,7 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
     primal_outs = tuple(v for v in region.outs if v not in sweep.values)
     starts = tuple(region.starts[i] for i in primal)
     loop = P.For(primal_outs, region.over, region.target, starts, new, region.origin)
-    return [*made.before, loop]
+    return [*before, loop]
 
 
 def start_of(sweep: Sweep, own: Cotangents, p: Var, like: Operand) -> Operand:

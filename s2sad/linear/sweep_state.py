@@ -16,6 +16,14 @@ from s2sad.primitives import language as L
 
 
 @dataclass
+class Tape:
+    """What the loops at hand keep, if they keep anything; a loop inside of one `shares` it."""
+
+    list: Var | None = None
+    shares: bool = False
+
+
+@dataclass
 class Sweep:
     """What is known while a program is turned round.
 
@@ -23,7 +31,7 @@ class Sweep:
     is written; `copies` are made of such memory where an operation reads it. `last` says where each
     variable is read last, `makers` what has bound it. `instead` says what stands in the forward
     sweep in the place of a call, `temps` are results of operations on tangents. So many loops are
-    around as `rounds` says; a function that is called counts as one.
+    around as `rounds` says; a function that is called counts as one. `tape` is that of the loops.
     """
 
     values: dict[Var, Var]
@@ -34,6 +42,7 @@ class Sweep:
     instead: dict[Op, tuple[Op, ...]] = field(default_factory=dict)
     temps: set[Var] = field(default_factory=set)
     rounds: int = 0
+    tape: Tape = field(default_factory=Tape)
 
     def is_linear(self, op: Op) -> bool:
         """Say whether an operation computes tangents, or handles their memory."""

@@ -1,0 +1,130 @@
+"""What the backward sweep computes once more, so that nobody has to keep it.
+
+    for i in range(n):                      for i in range(n - 1, -1, -1):
+        total += w[i + 1] * x                   w_bar[i + 1] += total_bar * x
+
+An index, a comparison of numbers, an item of memory that nobody writes: that is cheap. It is computed
+where it is read, if what it is made of is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from s2sad import kinds as K
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.rebuilt import with_blocks, with_end, with_operands
+from s2sad.linear.memory_parts import copies
+from s2sad.linear.operands import kind_of
+from s2sad.linear.sweep_state import Sweep
+from s2sad.linear.tangent_table import Tangents
+from s2sad.linear.tape import needed_in
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the forward sweep: what is bound `here`, and what of that is `free`: there anyway."""
+
+    sweep: Sweep
+    t: Tangents
+    here: frozenset[Var]
+    free: frozenset[Var] = frozenset()
+
+    def cheap(self, v: Var) -> Op | None:
+        """Return what computes a variable of this part, where computing it once more is cheap."""
+        maker = self.sweep.makers.get(v) if v in self.here and v not in self.free else None
+        return maker if maker is not None and self._is_cheap(v, maker) else None
+
+    def _is_cheap(self, v: Var, maker: Op) -> bool:
+        given = [kind_of(o) for o in maker.operands]
+        match maker.primitive.form:
+            case "slice":
+                return True
+            case "infix" | "prefix":
+                return _is_whole(v.kind)
+            case "compare":
+                return all(isinstance(k, K.Num | K.NoneKind) for k in given)
+            case "tuple":
+                return all(
+                    isinstance(o, P.Const) or _is_whole(k) or K.is_slice(k)
+                    for o, k in zip(maker.operands, given, strict=True)
+                )
+            case "item" | "field":
+                return self._is_steady(v, maker)
+        return False
+
+    def _is_steady(self, v: Var, maker: Op) -> bool:
+        """Say whether a part of memory is read that nobody writes, and no copy of it is made."""
+        owner, *index = maker.operands
+        if not isinstance(owner, Var) or owner.cell or v in self.t.table.facts.written:
+            return False
+        if not isinstance(owner.kind, K.Array | K.Tuple) or self.sweep.is_memory(owner, self.t):
+            return False
+        return not index or not copies(index[0], self.sweep.makers)
+
+    def roots(self, v: Var) -> Iterator[Var]:
+        """Yield what has to be kept so that a variable of this part can be computed once more."""
+        maker = self.cheap(v)
+        if maker is None:
+            yield v
+            return
+        for o in filter(None, map(P.variable, P.operands(maker))):
+            if o in self.here and o not in self.free:
+                yield from self.roots(o)
+
+
+def rematerialised(back: P.Block, part: Part, forward: tuple[P.Operation, ...]) -> P.Block:
+    """Return a part of the backward sweep that computes what is cheap once more."""
+    needed = needed_in(back, forward, tuple(part.here))
+    kept = {v for v in needed if part.cheap(v) is None and v not in part.free}
+    again: set[Var] = set()
+    for v in needed:
+        if part.cheap(v) is not None:
+            if {*part.roots(v)} <= kept:
+                again.add(v)
+            else:
+                kept.add(v)
+    return _Again(part, frozenset(kept)).block(back, frozenset(again))
+
+
+def _is_whole(kind: K.Kind) -> bool:
+    return isinstance(kind, K.Num) and kind.type == "int"
+
+
+@dataclass(frozen=True)
+class _Again:
+    part: Part
+    kept: frozenset[Var]
+
+    def block(self, block: P.Block, again: frozenset[Var]) -> P.Block:
+        """Return a block in which what is read `again` is computed where it is read."""
+        ops: list[P.Operation] = []
+        for operation in block.ops:
+            table: dict[Var, Operand] = {}
+            ops += self.made(P.operands(operation), again, table)
+            new = with_operands(operation, table)
+            if not isinstance(new, Op):
+                new = with_blocks(new, lambda b: self.block(b, again))
+            ops.append(new)
+        table = {}
+        ops += self.made(block.end.results, again, table)
+        return with_end(P.Block(block.params, tuple(ops), block.end), table)
+
+    def made(
+        self, operands: tuple[Operand, ...], again: frozenset[Var], table: dict[Var, Operand]
+    ) -> Iterator[Op]:
+        for v in filter(None, map(P.variable, operands)):
+            if v in table or v not in again:
+                continue
+            maker = self.part.cheap(v)
+            assert maker is not None
+            inner = [P.variable(o) for o in P.operands(maker)]
+            more = frozenset(o for o in inner if o is not None and o not in self.kept)
+            cheap = frozenset(o for o in more if self.part.cheap(o) is not None)
+            yield from self.made(P.operands(maker), cheap, table)
+            copy = with_operands(maker, table)
+            assert isinstance(copy, Op)
+            table[v] = out = Var(v.name, v.kind)
+            yield replace(copy, outs=(out,))

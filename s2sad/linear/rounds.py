@@ -1,0 +1,148 @@
+"""How the rounds of a loop come backward, and what of them is kept on the tape.
+
+    for i in range(n):                          for i in range(n - 1, -1, -1):
+        ...                                         t = saved.pop()
+        saved.append(t)                             ...
+
+Loops in loops share one tape: the backward sweep takes from its end what the forward sweep has put
+there. Where others may turn back twice, it goes through the tape and leaves it as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from s2sad import kinds as K
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.ir.rebuilt import substituted
+from s2sad.linear.cotangents_of import Cotangents
+from s2sad.linear.sweep_state import Sweep, Tape
+from s2sad.linear.tangent_table import Tangents
+from s2sad.primitives import language as L
+
+_LAST = P.Const(-1)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """A loop over numbers from `first`, by `step`, up to but without `stop`."""
+
+    first: Operand
+    stop: Operand
+    step: Operand
+
+    def turned(self, t: Tangents) -> Operand:
+        """Return the same numbers from the last to the first."""
+        if self.step == P.Const(1):
+            last, end = less(t, self.stop), less(t, self.first)
+            return t.call(P.Outer("range", K.Known(range)), (last, end, _LAST), K.UNKNOWN)
+        given = (self.first, self.stop, self.step)
+        made = t.call(P.Outer("range", K.Known(range)), given, K.UNKNOWN)
+        return t.call(P.Outer("reversed", K.Known(reversed)), (made,), K.UNKNOWN)
+
+
+def less(t: Tangents, operand: Operand) -> Operand:
+    """Return a number less one; `n + 1` less one is n."""
+    if isinstance(operand, P.Const) and isinstance(operand.value, int):
+        return P.Const(operand.value - 1)
+    return t.emit(L.INFIX["Sub"], (operand, P.Const(1)), K.INT)
+
+
+def rounds_of(sweep: Sweep, region: P.For) -> Rounds | None:
+    """Return the numbers that a loop runs over, where it is a loop over a range."""
+    maker = sweep.makers.get(region.over) if isinstance(region.over, Var) else None
+    callee = maker.operands[0] if maker is not None else None
+    counted = isinstance(callee, P.Outer) and callee.kind == K.Known(range)
+    if maker is None or not counted or not isinstance(region.target, Var) or maker.settings:
+        return None
+    given = maker.operands[1:]
+    if any(isinstance(o, P.Spread) for o in given):
+        return None
+    match given:
+        case (stop,):
+            return Rounds(P.Const(0), stop, P.Const(1))
+        case (first, stop):
+            return Rounds(first, stop, P.Const(1))
+        case (first, stop, step):
+            return Rounds(first, stop, step)
+    return None
+
+
+@dataclass(frozen=True)
+class Turns:
+    """A loop that runs backward: what stands at the end of each forward round, `over` what the
+    backward loop runs, under which name, and its body.
+    """
+
+    at_end: tuple[P.Operation, ...]
+    over: Operand
+    target: P.Target
+    body: P.Block
+
+
+def turns(
+    rounds: Rounds, tape: Tape, region: P.For, needed: Sequence[Var], back: P.Block, t: Tangents
+) -> Turns:
+    """Return a loop over a range that runs backward, with what it needs on the tape."""
+    assert isinstance(region.target, Var)
+    kept = [v for v in needed if v is not region.target]
+    numbered = region.target in needed
+    index = Var(region.target.name if numbered else "_", K.INT)
+    over = rounds.turned(t) if numbered else region.over
+    fresh = [Var(v.name, v.kind) for v in kept]
+    table: dict[Var, Operand] = {region.target: index, **dict(zip(kept, fresh, strict=True))}
+    with t.inside() as ops:
+        taken(tape, fresh, t)
+    body = substituted(back, table)
+    body = dataclasses.replace(body, ops=(*ops, *body.ops))
+    return Turns(put(tape, kept, region.origin), over, index, body)
+
+
+def tape_of(tape: Tape) -> Var:
+    """Return the tape of the loops at hand."""
+    if tape.list is None:
+        tape.list = Var("saved", K.List(K.UNKNOWN))
+    return tape.list
+
+
+@contextmanager
+def inside(sweep: Sweep, counted: bool) -> Iterator[Tape]:
+    """Be in the body of a loop: yields the tape that its rounds may share with those around."""
+    around = sweep.tape
+    shared = counted and around.shares
+    sweep.tape = here = around if shared else Tape(None, counted)
+    try:
+        yield here
+    finally:
+        sweep.tape = around
+
+
+def put(tape: Tape, kept: Sequence[Var], origin: P.Code) -> tuple[P.Operation, ...]:
+    """Return what puts values on the tape."""
+    if not kept:
+        return ()
+    saved, entry, out = tape_of(tape), Var("", K.UNKNOWN), Var("", K.NONE)
+    display = Op((entry,), L.TUPLE, tuple(kept), (), (), (), origin)
+    single = len(kept) == 1
+    given = kept[0] if single else entry
+    places = (Place(saved, (P.Anywhere(),)),)
+    append = Op((out,), L.method("append"), (saved, given), (), (), places, origin)
+    done = Op((), L.DISCARD, (out,), (), (), (), origin)
+    return (append, done) if single else (display, append, done)
+
+
+def taken(tape: Tape, fresh: Sequence[Var], t: Tangents) -> None:
+    """Take values from the tape."""
+    if not fresh:
+        return
+    saved = tape_of(tape)
+    places = (Place(saved, (P.Anywhere(),)),)
+    single = len(fresh) == 1
+    entry = fresh[0] if single else Var("", K.Tuple(tuple(v.kind for v in fresh)))
+    t.add(Op((entry,), L.method("pop"), (saved,), (), places, places, t.origin))
+    if not single:
+        t.add(Op(tuple(fresh), L.UNPACK, (entry,), (), (), (), t.origin))
