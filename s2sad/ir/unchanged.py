@@ -1,8 +1,8 @@
 """What a loop carries and never changes.
 
-    a.1, b.1 = for i in r, a.2 = a, b.2 = b        b.2 and b.1 are b
-        a.3 = a.2 + b.2
-        next a.3, b.2
+a.1, b.1 = for i in r, a.2 = a, b.2 = b        b.2 and b.1 are b
+    a.3 = a.2 + b.2
+    next a.3, b.2
 """
 
 from __future__ import annotations

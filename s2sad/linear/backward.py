@@ -19,11 +19,11 @@ from s2sad.linear.memory_parts import root_of
 from s2sad.linear.operands import kind_of
 from s2sad.linear.pull import pulled
 from s2sad.linear.rematerialised import Part, rematerialised
-from s2sad.linear.rounds import inside, rounds_of, turns
+from s2sad.linear.rounds import inside, over_tape, rounds_of, turns
 from s2sad.linear.sweep_state import Sweep, bar_name, in_place, owned, value_of
 from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
-from s2sad.linear.tape import again, bound_in, breaks, met, needed_in, reads_inside, taped
+from s2sad.linear.tape import bound_in, breaks, met, needed_in, reads_inside
 from s2sad.linear.turned_calls import turned_call
 from s2sad.linear.turned_identity import turned_structure
 from s2sad.linear.turned_memory import (
@@ -317,19 +317,17 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
     back = rematerialised(back, Part(sweep, t, here, numbers), tuple(forward))
     needed = needed_in(back, forward, there)
     before: tuple[P.Operation, ...] = ()
-    over_tape = alone and tape.list is None and needed and region.target not in needed
-    if rounds is not None and not over_tape:
-        run = turns(rounds, tape, region, needed, back, t)
-        over, target, back = run.over, run.target, run.body
-        forward += run.at_end
+    whole = alone and tape.list is None and needed and region.target not in needed
+    if rounds is None or whole:
+        made, run = over_tape(sweep, region, needed, back, t)
+        before = (made,)
+    else:
+        run = turns(sweep, rounds, tape, (region, back), needed, t)
         if alone and tape.list is not None:
             before = (Op((tape.list,), L.LIST, (), (), (), (), region.origin),)
-    else:
-        made, over, target, back = taped(sweep, region, needed, back, acc)
-        before = made.before
-        forward += made.at_end
+    forward += run.at_end
     outs = tuple(Var(v.name, v.kind) for v in carried)
-    t.add(P.For(outs, over, target, tuple(starts_bar), back, region.origin))
+    t.add(P.For(outs, run.over, run.target, tuple(starts_bar), run.body, region.origin))
     for p, out in zip(params, outs, strict=False):
         acc.add(begun[p], Bar(out, isinstance(out.kind, K.Array)))
     for d, out in zip(free, outs[len(params) :], strict=True):

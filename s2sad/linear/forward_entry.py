@@ -198,11 +198,20 @@ def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
     return {n: root(n) for n in names}
 
 
-def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) -> Block:
-    """Return the statements in which a derived program prints; it may give a pair (`seeded`)."""
+def settled(linear: Linear, made: P.Program) -> P.Program:
+    """Return a derived program in fewer words, without what nobody reads."""
     fixed = frozenset(linear.values)
     made = checked(simplified(checked(made), fixed))
-    made = checked(without_unused(gathered(without_unused(made), fixed)))
+    return checked(without_unused(gathered(without_unused(made), fixed)))
+
+
+def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) -> Block:
+    """Return the statements in which a derived program prints; it may give a pair (`seeded`)."""
+    return printed_of(table, linear, settled(linear, made), seeded)
+
+
+def printed_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) -> Block:
+    """Return the statements in which a program prints whose algebra is done."""
     temps = _made_up(table.facts.analysed, linear, made)
     if table.derivation.abreast:
         made = checked(_abreast(table, linear, made, temps, seeded))

@@ -3,8 +3,8 @@
     for i in range(n):                      for i in range(n - 1, -1, -1):
         total += w[i + 1] * x                   w_bar[i + 1] += total_bar * x
 
-An index, a comparison of numbers, an item of memory that nobody writes: that is cheap. It is computed
-where it is read, if what it is made of is there.
+An index, a comparison of numbers, an item of memory that nobody writes: that is cheap. It is
+computed where it is read, if what it is made of is there.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tape import needed_in
+from s2sad.primitives import language as L
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the forward sweep: what is bound `here`, and what of that is `free`: there anyway."""
+    """A part of the forward sweep: what is bound `here`, and what of that is there anyway."""
 
     sweep: Sweep
     t: Tangents
@@ -47,13 +48,15 @@ class Part:
             case "compare":
                 return all(isinstance(k, K.Num | K.NoneKind) for k in given)
             case "tuple":
-                return all(
-                    isinstance(o, P.Const) or _is_whole(k) or K.is_slice(k)
-                    for o, k in zip(maker.operands, given, strict=True)
-                )
+                return all(map(self._is_index, maker.operands))
             case "item" | "field":
                 return self._is_steady(v, maker)
         return False
+
+    def _is_index(self, o: Operand) -> bool:
+        maker = self.sweep.makers.get(o) if isinstance(o, Var) else None
+        sliced = maker is not None and maker.primitive is L.SLICE
+        return sliced or isinstance(o, P.Const) or _is_whole(kind_of(o))
 
     def _is_steady(self, v: Var, maker: Op) -> bool:
         """Say whether a part of memory is read that nobody writes, and no copy of it is made."""

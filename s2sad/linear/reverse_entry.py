@@ -8,8 +8,10 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
-from s2sad.linear.forward_entry import on_copies, table_of, text_of
+from s2sad.ir.unused import without_unused
+from s2sad.linear.forward_entry import on_copies, printed_of, settled, table_of
 from s2sad.linear.linearise import linearise
+from s2sad.linear.slots import narrowed, read_in
 from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.transpose import transpose
 from s2sad.modes.shadows import define_with
@@ -53,7 +55,10 @@ def reverse_function(
     ops = (*start, *made.forward, *before, *made.backward, *t.ops)
     block = P.Block(program.block.params, ops, P.End("next", (result,)))
     whole = on_copies(dataclasses.replace(program, block=block), copies, linear, table)
-    return define_with(a.function.node, entry, doc, text_of(table, linear, whole), [])
+    whole = settled(linear, whole)
+    entries = read_in(whole, made.sweep.entries)
+    whole = without_unused(narrowed(whole, entries))
+    return define_with(a.function.node, entry, doc, printed_of(table, linear, whole), [])
 
 
 def _own(d: Derivation, program: P.Program, request: Request, copies: Block) -> Block:

@@ -18,11 +18,14 @@ from s2sad import kinds as K
 from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
+from s2sad.ir.unused import without_unused
 from s2sad.linear.by_identity import is_memory, is_structure
-from s2sad.linear.forward_entry import table_of, text_of
+from s2sad.linear.forward_entry import printed_of, settled, table_of
 from s2sad.linear.linearise import linearise
+from s2sad.linear.slots import narrowed, read_in
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
-from s2sad.linear.transpose import again_in, needed_of, transpose
+from s2sad.linear.tape import met_in
+from s2sad.linear.transpose import parted, transpose
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.modes.shadows import define_with
 from s2sad.primitives import language as L
@@ -84,27 +87,35 @@ def reverse_pair(
     if seeded and isinstance(dot, Var):
         seeds[dot] = bar
     made = transpose(linear, table, wrt, seeds, bool(lent))
-    backward = again_in(made)
-    needed = needed_of(backward, made, program.block.params)
+    back, needed = parted(made, table)
+    given = (*([] if made.shadows is None else [made.shadows]), *bars.values())
+    given = (*given, *([bar] if seeded else []))
+    t = Tangents(table)
+    bars_ = back.end.results
+    result: Operand = bars_[0] if len(bars_) == 1 else t.emit(L.TUPLE, bars_, K.UNKNOWN)
+    end = P.End("next", (result,))
+    reverse = P.Program(found.reverse, P.Block((*needed, *given), (*back.ops, *t.ops), end), None)
+    reverse = settled(linear, reverse)
+    entries = read_in(reverse, made.sweep.entries)
+    reverse = without_unused(narrowed(reverse, entries))
+    read = {*met_in(P.Block((), reverse.block.ops, reverse.block.end))}
+    needed = [v for v in needed if v in read]
     t = Tangents(table)
     kept = t.emit(L.TUPLE, needed, K.UNKNOWN)
     pair = t.emit(L.TUPLE, (value, kept), K.UNKNOWN)
     block = P.Block(program.block.params, (*made.forward, *t.ops), P.End("next", (pair,)))
-    whole = dataclasses.replace(program, block=block)
+    whole = narrowed(settled(linear, dataclasses.replace(program, block=block)), entries)
+    whole = without_unused(whole)
     doc = f"Value of {base}, and what its reverse needs."
-    node = define_with(a.function.node, found.forward, doc, text_of(table, linear, whole), [])
+    node = define_with(a.function.node, found.forward, doc, printed_of(table, linear, whole), [])
     add(d, node, a.function.source.fn, a)
     saved = Var("saved", K.UNKNOWN)
-    t = Tangents(table)
     start: tuple[P.Operation, ...] = ()
     if needed:
         start = (P.Op(tuple(needed), L.UNPACK, (saved,)),)
-    single = len(made.bars) == 1
-    result: Operand = made.bars[0] if single else t.emit(L.TUPLE, made.bars, K.UNKNOWN)
-    shared = () if made.shadows is None else (made.shadows,)
-    given = (saved, *shared, *bars.values(), *([bar] if seeded else []))
-    ops = (*start, *backward, *t.ops)
-    reverse = P.Program(found.reverse, P.Block(given, ops, P.End("next", (result,))), None)
+    given = (saved, *given)
+    block = P.Block(given, (*start, *reverse.block.ops), reverse.block.end)
+    reverse = dataclasses.replace(reverse, block=block)
     node = gast.FunctionDef(
         found.reverse,
         gast.arguments(
@@ -112,7 +123,7 @@ def reverse_pair(
         ),
         [
             gast.Expr(gast.Constant(f"Cotangents of the arguments of {base}.", None)),
-            *text_of(table, linear, reverse),
+            *printed_of(table, linear, reverse),
         ],
         [],
         None,

@@ -19,7 +19,7 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import substituted
-from s2sad.linear.cotangents_of import Cotangents
+from s2sad.linear.slots import Entry
 from s2sad.linear.sweep_state import Sweep, Tape
 from s2sad.linear.tangent_table import Tangents
 from s2sad.primitives import language as L
@@ -35,21 +35,35 @@ class Rounds:
     stop: Operand
     step: Operand
 
-    def turned(self, t: Tangents) -> Operand:
+    def turned(self, sweep: Sweep, t: Tangents) -> Operand:
         """Return the same numbers from the last to the first."""
         if self.step == P.Const(1):
-            last, end = less(t, self.stop), less(t, self.first)
+            last, end = less(sweep, t, self.stop), less(sweep, t, self.first)
             return t.call(P.Outer("range", K.Known(range)), (last, end, _LAST), K.UNKNOWN)
         given = (self.first, self.stop, self.step)
         made = t.call(P.Outer("range", K.Known(range)), given, K.UNKNOWN)
         return t.call(P.Outer("reversed", K.Known(reversed)), (made,), K.UNKNOWN)
 
 
-def less(t: Tangents, operand: Operand) -> Operand:
+def less(sweep: Sweep, t: Tangents, operand: Operand) -> Operand:
     """Return a number less one; `n + 1` less one is n."""
     if isinstance(operand, P.Const) and isinstance(operand.value, int):
         return P.Const(operand.value - 1)
-    return t.emit(L.INFIX["Sub"], (operand, P.Const(1)), K.INT)
+    maker = sweep.makers.get(operand) if isinstance(operand, Var) else None
+    sign = {L.INFIX["Add"]: 1, L.INFIX["Sub"]: -1}.get(maker.primitive) if maker else None
+    if maker is not None and sign is not None:
+        given, added = maker.operands
+        if isinstance(added, P.Const) and isinstance(added.value, int):
+            return plus(t, given, sign * added.value - 1)
+    return plus(t, operand, -1)
+
+
+def plus(t: Tangents, operand: Operand, number: int) -> Operand:
+    """Return a whole number with a literal added."""
+    if not number:
+        return operand
+    word = "Add" if number > 0 else "Sub"
+    return t.emit(L.INFIX[word], (operand, P.Const(abs(number))), K.INT)
 
 
 def rounds_of(sweep: Sweep, region: P.For) -> Rounds | None:
@@ -85,21 +99,48 @@ class Turns:
 
 
 def turns(
-    rounds: Rounds, tape: Tape, region: P.For, needed: Sequence[Var], back: P.Block, t: Tangents
+    sweep: Sweep,
+    rounds: Rounds,
+    tape: Tape,
+    loop: tuple[P.For, P.Block],
+    needed: Sequence[Var],
+    t: Tangents,
 ) -> Turns:
-    """Return a loop over a range that runs backward, with what it needs on the tape."""
+    """Return a loop over a range that runs backward, with what it needs on the tape.
+
+    `loop` is the forward loop, and the body of the backward one.
+    """
+    region, back = loop
     assert isinstance(region.target, Var)
     kept = [v for v in needed if v is not region.target]
     numbered = region.target in needed
     index = Var(region.target.name if numbered else "_", K.INT)
-    over = rounds.turned(t) if numbered else region.over
+    over = rounds.turned(sweep, t) if numbered else region.over
     fresh = [Var(v.name, v.kind) for v in kept]
     table: dict[Var, Operand] = {region.target: index, **dict(zip(kept, fresh, strict=True))}
-    with t.inside() as ops:
-        taken(tape, fresh, t)
     body = substituted(back, table)
-    body = dataclasses.replace(body, ops=(*ops, *body.ops))
-    return Turns(put(tape, kept, region.origin), over, index, body)
+    if not kept:
+        return Turns((), over, index, body)
+    saved = tape_of(tape)
+    entry, ops = put(saved, kept, region.origin)
+    with t.inside() as before:
+        found = taken(saved, fresh, t)
+    sweep.entries.append(Entry(entry, found, tuple(fresh)))
+    return Turns(ops, over, index, dataclasses.replace(body, ops=(*before, *body.ops)))
+
+
+def over_tape(
+    sweep: Sweep, region: P.For, needed: Sequence[Var], back: P.Block, t: Tangents
+) -> tuple[Op, Turns]:
+    """Return a loop that runs over its own tape backward, and what makes that."""
+    saved = Var("saved", K.List(K.UNKNOWN))
+    entry, ops = put(saved, needed, region.origin)
+    fresh = tuple(Var(v.name, v.kind) for v in needed)
+    made = t.call(P.Outer("reversed", K.Known(reversed)), (saved,), K.UNKNOWN)
+    sweep.entries.append(Entry(entry, None, fresh))
+    table: dict[Var, Operand] = dict(zip(needed, fresh, strict=True))
+    before = Op((saved,), L.LIST, (), (), (), (), region.origin)
+    return before, Turns(ops, made, fresh, substituted(back, table))
 
 
 def tape_of(tape: Tape) -> Var:
@@ -121,28 +162,19 @@ def inside(sweep: Sweep, counted: bool) -> Iterator[Tape]:
         sweep.tape = around
 
 
-def put(tape: Tape, kept: Sequence[Var], origin: P.Code) -> tuple[P.Operation, ...]:
-    """Return what puts values on the tape."""
-    if not kept:
-        return ()
-    saved, entry, out = tape_of(tape), Var("", K.UNKNOWN), Var("", K.NONE)
+def put(saved: Var, kept: Sequence[Var], origin: P.Code) -> tuple[Var, tuple[P.Operation, ...]]:
+    """Return the entry of a tape that values make, and what puts it there."""
+    entry, out = Var("", K.UNKNOWN), Var("", K.NONE)
     display = Op((entry,), L.TUPLE, tuple(kept), (), (), (), origin)
-    single = len(kept) == 1
-    given = kept[0] if single else entry
     places = (Place(saved, (P.Anywhere(),)),)
-    append = Op((out,), L.method("append"), (saved, given), (), (), places, origin)
-    done = Op((), L.DISCARD, (out,), (), (), (), origin)
-    return (append, done) if single else (display, append, done)
+    append = Op((out,), L.method("append"), (saved, entry), (), (), places, origin)
+    return entry, (display, append, Op((), L.DISCARD, (out,), (), (), (), origin))
 
 
-def taken(tape: Tape, fresh: Sequence[Var], t: Tangents) -> None:
-    """Take values from the tape."""
-    if not fresh:
-        return
-    saved = tape_of(tape)
+def taken(saved: Var, fresh: Sequence[Var], t: Tangents) -> Var:
+    """Take values from the tape; return the entry."""
     places = (Place(saved, (P.Anywhere(),)),)
-    single = len(fresh) == 1
-    entry = fresh[0] if single else Var("", K.Tuple(tuple(v.kind for v in fresh)))
+    entry = Var("", K.Tuple(tuple(v.kind for v in fresh)))
     t.add(Op((entry,), L.method("pop"), (saved,), (), places, places, t.origin))
-    if not single:
-        t.add(Op(tuple(fresh), L.UNPACK, (entry,), (), (), (), t.origin))
+    t.add(Op(tuple(fresh), L.UNPACK, (entry,), (), (), (), t.origin))
+    return entry

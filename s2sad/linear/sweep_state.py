@@ -11,6 +11,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_operands
 from s2sad.linear.by_identity import Shadows, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.slots import Entry
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
 from s2sad.primitives import language as L
 
@@ -31,7 +32,8 @@ class Sweep:
     is written; `copies` are made of such memory where an operation reads it. `last` says where each
     variable is read last, `makers` what has bound it. `instead` says what stands in the forward
     sweep in the place of a call, `temps` are results of operations on tangents. So many loops are
-    around as `rounds` says; a function that is called counts as one. `tape` is that of the loops.
+    around as `rounds` says; a function that is called counts as one. `tape` is that of the loops,
+    `entries` are what is put there.
     """
 
     values: dict[Var, Var]
@@ -43,6 +45,7 @@ class Sweep:
     temps: set[Var] = field(default_factory=set)
     rounds: int = 0
     tape: Tape = field(default_factory=Tape)
+    entries: list[Entry] = field(default_factory=list)
 
     def is_linear(self, op: Op) -> bool:
         """Say whether an operation computes tangents, or handles their memory."""

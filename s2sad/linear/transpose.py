@@ -21,16 +21,17 @@ from dataclasses import dataclass
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.ir import program as P
-from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.program import Operand, Var
 from s2sad.linear.backward import turned_block
 from s2sad.linear.by_identity import Shadows, holds_both, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.linearise import Linear
 from s2sad.linear.memory_parts import last_uses, parts_of_memory, unstable
 from s2sad.linear.operands import kind_of
+from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
-from s2sad.linear.tape import again, needed_in
+from s2sad.linear.tape import needed_in
 from s2sad.modes.hooks import is_hook
 
 
@@ -41,6 +42,7 @@ class Turned:
     forward: tuple[P.Operation, ...]
     backward: tuple[P.Operation, ...]
     bars: tuple[Operand, ...]
+    sweep: Sweep
     shadows: Var | None = None
     start: tuple[P.Operation, ...] = ()
 
@@ -86,10 +88,10 @@ def transpose(
     asked = [linear.of[v] for w in wrt for v in block.params if v.name == w]
     if acc.shadows is None:
         bars = tuple(owned(sweep, acc, dot) for dot in asked)
-        return Turned(tuple(forward), tuple(t.ops), bars)
+        return Turned(tuple(forward), tuple(t.ops), bars, sweep)
     asked = [d for d in asked if table.outermost or not is_memory(values[d].kind)]
     bars = tuple(owned(sweep, acc, dot) for dot in asked)
-    return Turned(tuple(forward), tuple(t.ops), bars, acc.shadows.table, start)
+    return Turned(tuple(forward), tuple(t.ops), bars, sweep, acc.shadows.table, start)
 
 
 def _entered(
@@ -123,14 +125,10 @@ def _begin(acc: Cotangents, shadows: Shadows, block: P.Block, table: Table) -> N
         acc.add(dot, Bar(shadows.taken(acc.t, acc.values[dot]), True))
 
 
-def again_in(turned: Turned) -> tuple[P.Operation, ...]:
-    """Return a backward sweep that stands in a function of its own: indices are computed there."""
-    makers = {v: op for op in turned.forward if isinstance(op, Op) for v in op.outs}
-    return again(P.Block((), turned.backward, P.End("next")), makers).ops
-
-
-def needed_of(
-    backward: tuple[P.Operation, ...], turned: Turned, params: Sequence[Var]
-) -> list[Var]:
-    """Return what a backward sweep reads of the forward sweep, or of the parameters."""
-    return needed_in(P.Block((), backward, P.End("next", turned.bars)), turned.forward, params)
+def parted(turned: Turned, table: Table) -> tuple[P.Block, list[Var]]:
+    """Return a backward sweep that stands in a function of its own, and what it has to be given."""
+    params = table.facts.program.block.params
+    here = frozenset(v for o in turned.forward for v in o.outs) | {*params}
+    block = P.Block((), turned.backward, P.End("next", turned.bars))
+    block = rematerialised(block, Part(turned.sweep, Tangents(table), here), turned.forward)
+    return block, needed_in(block, turned.forward, params)

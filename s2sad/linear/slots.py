@@ -1,0 +1,111 @@
+"""What is kept for the backward sweep shrinks to what that still reads.
+
+    saved.append((out, t))       out, t = saved.pop()       nobody reads t
+    saved.append(out)            out = saved.pop()
+
+Before: a derived program whose algebra is done. After: the same, and each entry of a tape holds
+what is read of it. An entry of one value is that value; one of none is not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from s2sad import kinds as K
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.rebuilt import with_blocks
+from s2sad.linear.tape import met_in
+from s2sad.primitives import language as L
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is put on a tape in each round: the tuple that is put, what is taken from the tape and
+    the variables that its parts have there. Where a loop runs over the tape, nothing is `taken`.
+
+    Somebody reads those of the parts at the places that `stay`.
+    """
+
+    given: Var
+    taken: Var | None
+    parts: tuple[Var, ...]
+    stay: tuple[int, ...] = ()
+
+
+def read_in(program: P.Program, entries: Sequence[Entry]) -> list[Entry]:
+    """Return what of the entries of tapes a program reads."""
+    read = frozenset(_read(program.block)) if entries else frozenset()
+    return [replace(e, stay=tuple(i for i, v in enumerate(e.parts) if v in read)) for e in entries]
+
+
+def narrowed(program: P.Program, entries: Sequence[Entry]) -> P.Program:
+    """Return a program whose tapes hold what is read."""
+    if not entries:
+        return program
+    return replace(program, block=_Narrow(tuple(entries)).block(program.block))
+
+
+def _read(block: P.Block) -> Iterator[Var]:
+    """Yield what is read anywhere in a block; what an entry is taken apart into is bound there."""
+    bound = (*block.params, *(v for op in P.every(block) for v in (*op.outs, *P.bound(op))))
+    counts: dict[Var, int] = {}
+    for v in met_in(block):
+        counts[v] = counts.get(v, 0) + 1
+    for v in bound:
+        counts[v] -= 1
+    yield from (v for v, count in counts.items() if count > 0)
+
+
+@dataclass(frozen=True)
+class _Narrow:
+    entries: tuple[Entry, ...]
+
+    def block(self, block: P.Block) -> P.Block:
+        ops: list[P.Operation] = []
+        for operation in block.ops:
+            if isinstance(operation, Op):
+                ops += self.op(operation)
+            else:
+                ops.append(self.region(operation))
+        return P.Block(block.params, tuple(ops), block.end)
+
+    def op(self, op: Op) -> list[Op]:
+        for entry in self.entries:
+            stay = entry.stay
+            if entry.given in op.outs:
+                return self.made(op, [op.operands[i] for i in stay])
+            if not stay and entry.taken is not None and _handles(op, entry):
+                return []
+            if entry.taken is not None and op.primitive is L.UNPACK:
+                if op.operands == (entry.taken,):
+                    return self.apart(op, [entry.parts[i] for i in stay])
+        return [op]
+
+    def made(self, op: Op, parts: list[Operand]) -> list[Op]:
+        if len(parts) == 1:
+            return [replace(op, primitive=L.SAME, operands=tuple(parts))]
+        return [replace(op, operands=tuple(parts))]
+
+    def apart(self, op: Op, parts: list[Var]) -> list[Op]:
+        if len(parts) == 1:
+            return [replace(op, primitive=L.SAME, outs=tuple(parts))]
+        return [replace(op, outs=tuple(parts))]
+
+    def region(self, region: P.Region) -> P.Region:
+        if isinstance(region, P.For):
+            for entry in self.entries:
+                if entry.taken is None and P.flat(region.target) == entry.parts:
+                    parts = tuple(entry.parts[i] for i in entry.stay)
+                    target = parts[0] if len(parts) == 1 else parts or Var("_", K.UNKNOWN)
+                    region = replace(region, target=target)
+        return with_blocks(region, self.block)
+
+
+def _handles(op: Op, entry: Entry) -> bool:
+    """Say whether an operation puts an entry on the tape, or takes it from there."""
+    met = {*op.outs, *(v for v in map(P.variable, op.operands) if v is not None)}
+    if entry.taken in met:
+        return True
+    return op.primitive.form == "method" and entry.given in met
