@@ -217,8 +217,6 @@ def printed_of(table: Table, linear: Linear, made: P.Program, seeded: bool = Tru
         made = checked(_abreast(table, linear, made, temps, seeded))
         temps |= {name for dot, name in table.names.lists.items() if dot in temps}
         node = printed(made, temps)
-    elif table.backward:
-        node = printed(made, temps)
     else:
         known = Derived(memories(made), linear.values, frozenset(linear.of.values()))
         node = printed(made, temps, known)

@@ -44,7 +44,7 @@ class Part:
             case "slice":
                 return True
             case "infix" | "prefix":
-                return _is_whole(v.kind)
+                return isinstance(v.kind, K.Num)
             case "compare":
                 return all(isinstance(k, K.Num | K.NoneKind) for k in given)
             case "tuple":
@@ -67,6 +67,16 @@ class Part:
             return False
         return not index or not copies(index[0], self.sweep.makers)
 
+    def is_short(self, maker: Op, kept: set[Var]) -> bool:
+        """Say whether one operation on what is there computes a number with a point, or no number.
+
+        A long formula costs more than the place of its value.
+        """
+        if maker.primitive.form not in ("infix", "prefix"):
+            return True
+        inner = [o for o in map(P.variable, maker.operands) if o in self.here]
+        return all(o in kept or o in self.free for o in inner)
+
     def roots(self, v: Var) -> Iterator[Var]:
         """Yield what has to be kept so that a variable of this part can be computed once more."""
         maker = self.cheap(v)
@@ -84,11 +94,16 @@ def rematerialised(back: P.Block, part: Part, forward: tuple[P.Operation, ...]) 
     kept = {v for v in needed if part.cheap(v) is None and v not in part.free}
     again: set[Var] = set()
     for v in needed:
-        if part.cheap(v) is not None:
-            if {*part.roots(v)} <= kept:
-                again.add(v)
-            else:
-                kept.add(v)
+        maker = part.cheap(v)
+        if maker is None:
+            continue
+        roots = {*part.roots(v)}
+        if maker.primitive.form in ("slice", "tuple"):  # a number takes less than an index of it
+            kept |= roots
+        if roots <= kept and (_is_whole(v.kind) or part.is_short(maker, kept)):
+            again.add(v)
+        else:
+            kept.add(v)
     return _Again(part, frozenset(kept)).block(back, frozenset(again))
 
 
