@@ -14,13 +14,14 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import substituted
 from s2sad.linear.by_identity import is_structure
-from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name
 from s2sad.linear.memory_parts import root_of
 from s2sad.linear.operands import kind_of
 from s2sad.linear.pull import pulled
+from s2sad.linear.put_back import undo
 from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.rounds import inside, over_tape, rounds_of, turns
-from s2sad.linear.sweep_state import Sweep, bar_name, in_place, owned, value_of
+from s2sad.linear.sweep_state import Sweep, in_place, owned, value_of
 from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.tape import bound_in, breaks, met, needed_in, reads_inside
@@ -58,10 +59,6 @@ class Arm:
 
 def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operation]:
     """Add the backward sweep of a block to `acc`; return the forward sweep."""
-    sweep.makers |= {v: op for op in block.ops if isinstance(op, Op) for v in op.outs}
-    for op in block.ops:
-        if isinstance(op, Op) and sweep.is_linear(op):
-            sweep.temps |= {*op.outs}
     for v in (v for op in block.ops if isinstance(op, Op) for v in op.outs):
         if v in sweep.values and is_structure(sweep.values[v].kind):
             acc.born(v)
@@ -75,6 +72,10 @@ def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operat
             turned_op(sweep, operation, acc)
             forward[:0] = sweep.copies
             continue
+        elif operation in sweep.written.undone:
+            keeping, back = undo(operation, sweep.makers, acc.t)
+            acc.t.add(back)
+            made = [*keeping, operation]
         else:
             made = [*sweep.instead.get(operation, (operation,))]
         forward[:0] = made
@@ -181,7 +182,9 @@ def add_pulled(sweep: Sweep, told: Computed, bar: Bar, acc: Cotangents) -> None:
 
 def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Operation]:
     """Add a region turned round; return the operations of the forward sweep."""
-    moving = any(v in sweep.values for v in met(region))
+    inside = (o for b in P.blocks(region) for o in P.every(b))
+    undone = any(o in sweep.written.undone for o in inside)
+    moving = undone or any(v in sweep.values for v in met(region))
     if not moving:
         return [region]
     given = (*region.outs, *(v for b in P.blocks(region) for v in b.params))

@@ -36,7 +36,7 @@ class Cotangents:
 
     `values` are the variables whose tangents they are. The cotangent of a part of memory is the
     same part of the cotangent of that memory: `refs` are the operations that read such parts. Or
-    memory has its `shadows`, which are found by identity.
+    memory has its `shadows`, which are found by identity. `words` are good names of cotangents.
     """
 
     t: Tangents
@@ -44,6 +44,7 @@ class Cotangents:
     refs: Mapping[Var, Op]
     shadows: Shadows | None = None
     of: dict[Var, Bar] = field(default_factory=dict)
+    words: dict[Var, str] = field(default_factory=dict)
 
     def value(self, dot: Var) -> Var:
         """Return the variable whose tangent this is."""
@@ -51,7 +52,7 @@ class Cotangents:
 
     def inner(self, of: dict[Var, Bar]) -> Cotangents:
         """Return the cotangents of a block inside."""
-        return Cotangents(self.t, self.values, self.refs, self.shadows, of)
+        return Cotangents(self.t, self.values, self.refs, self.shadows, of, self.words)
 
     def is_shadowed(self, dot: Var) -> bool:
         """Say whether a cotangent is found by identity."""
@@ -87,7 +88,14 @@ class Cotangents:
             self._into_part(dot, bar)
         else:
             known = self.of.get(dot)
-            self.of[dot] = bar if known is None else self._sum(known, bar, kind)
+            self._hold(dot, bar if known is None else self._sum(known, bar, kind))
+
+    def _hold(self, dot: Var, bar: Bar) -> None:
+        """Let a tangent have a cotangent; what has no name is called after the variable."""
+        self.of[dot] = bar
+        word = bar_name(self.values[dot])
+        if word and isinstance(bar.value, Var) and not bar.value.name:
+            self.words.setdefault(bar.value, word)
 
     def _into_structure(self, dot: Var, bar: Bar) -> None:
         assert bar.value is not None
@@ -201,7 +209,7 @@ class Cotangents:
             assert bar.value is not None
             value = self.t.emit(L.method("copy"), (bar.value,), tangent_kind(v.kind))
         assert isinstance(value, Var)
-        self.of[dot] = Bar(value, True)
+        self._hold(dot, Bar(value, True))
         return value
 
     def born(self, dot: Var) -> None:
@@ -217,7 +225,12 @@ class Cotangents:
                 else (P.Const(0.0),)
             )
             value = self.t.call(helper, (v, *more), tangent_kind(v.kind))
-            self.of[dot] = Bar(value, True)
+            self._hold(dot, Bar(value, True))
+
+
+def bar_name(v: Var) -> str:
+    """Return the name of the cotangent of a variable; what has no name has one without."""
+    return f"{v.name}_bar" if v.name else ""
 
 
 def owner_of(ref: Op) -> Var:

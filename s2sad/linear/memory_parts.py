@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
@@ -123,29 +123,3 @@ def last_uses(block: P.Block) -> dict[Var, P.Operation]:
             found |= {v: operation for v in map(P.variable, b.end.results) if v is not None}
     ends = map(P.variable, block.end.results)
     return found | {v: found[v] for v in ends if v is not None and v in found}
-
-
-def unstable(block: P.Block) -> frozenset[P.Operation]:
-    """Return the operations behind which memory is written that they may read."""
-    found: set[P.Operation] = set()
-
-    def walk(ops: Iterable[P.Operation], later: bool) -> bool:
-        """Walk backward; return whether memory is written here or `later`."""
-        for operation in reversed(list(ops)):
-            if later:
-                found.add(operation)
-            if isinstance(operation, Op):
-                objects = [p.object for p in operation.writes]
-                later = later or any(isinstance(o, Var) and not o.cell for o in objects)
-                continue
-            inner = any(
-                isinstance(o, Op) and o.writes for b in P.blocks(operation) for o in P.every(b)
-            )
-            loops = isinstance(operation, P.For | P.While | P.Collect) and inner
-            for b in P.blocks(operation):
-                walk(b.ops, later or loops)
-            later = later or inner
-        return later
-
-    walk(block.ops, False)
-    return frozenset(found)

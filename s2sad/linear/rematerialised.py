@@ -61,11 +61,15 @@ class Part:
     def _is_steady(self, v: Var, maker: Op) -> bool:
         """Say whether a part of memory is read that nobody writes, and no copy of it is made."""
         owner, *index = maker.operands
-        if not isinstance(owner, Var) or owner.cell or v in self.t.table.facts.written:
+        if not isinstance(owner, Var) or owner.cell:
             return False
-        if not isinstance(owner.kind, K.Array | K.Tuple) or self.sweep.is_memory(owner, self.t):
+        if index and copies(index[0], self.sweep.makers):
             return False
-        return not index or not copies(index[0], self.sweep.makers)
+        if isinstance(owner.kind, K.Array) and isinstance(v.kind, K.Array) and v.kind.rank:
+            return True  # a view shows the same place, whatever stands there
+        if not isinstance(owner.kind, K.Array | K.Tuple) or v in self.t.table.facts.written:
+            return False
+        return not self.sweep.is_memory(owner, self.t)
 
     def is_short(self, maker: Op, kept: set[Var]) -> bool:
         """Say whether one operation on what is there computes a number with a point, or no number.

@@ -9,8 +9,10 @@ from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.ir.unused import without_unused
+from s2sad.linear.bar_names import named
 from s2sad.linear.forward_entry import on_copies, printed_of, settled, table_of
 from s2sad.linear.linearise import linearise
+from s2sad.linear.put_back import without_needless
 from s2sad.linear.slots import narrowed, read_in
 from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.transpose import transpose
@@ -55,9 +57,9 @@ def reverse_function(
     ops = (*start, *made.forward, *before, *made.backward, *t.ops)
     block = P.Block(program.block.params, ops, P.End("next", (result,)))
     whole = on_copies(dataclasses.replace(program, block=block), copies, linear, table)
-    whole = settled(linear, whole)
-    entries = read_in(whole, made.sweep.entries)
-    whole = without_unused(narrowed(whole, entries))
+    whole = without_needless(settled(linear, whole))
+    whole = without_unused(narrowed(whole, read_in(whole, made.sweep.entries)))
+    whole = named(whole, made.words)
     return define_with(a.function.node, entry, doc, printed_of(table, linear, whole), [])
 
 

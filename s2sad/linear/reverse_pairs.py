@@ -19,9 +19,11 @@ from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.ir.unused import without_unused
+from s2sad.linear.bar_names import named
 from s2sad.linear.by_identity import is_memory, is_structure
 from s2sad.linear.forward_entry import printed_of, settled, table_of
 from s2sad.linear.linearise import linearise
+from s2sad.linear.put_back import without_needless
 from s2sad.linear.slots import narrowed, read_in
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.tape import met_in
@@ -95,7 +97,7 @@ def reverse_pair(
     result: Operand = bars_[0] if len(bars_) == 1 else t.emit(L.TUPLE, bars_, K.UNKNOWN)
     end = P.End("next", (result,))
     reverse = P.Program(found.reverse, P.Block((*needed, *given), (*back.ops, *t.ops), end), None)
-    reverse = settled(linear, reverse)
+    reverse = without_needless(settled(linear, reverse))
     entries = read_in(reverse, made.sweep.entries)
     reverse = without_unused(narrowed(reverse, entries))
     read = {*met_in(P.Block((), reverse.block.ops, reverse.block.end))}
@@ -115,7 +117,7 @@ def reverse_pair(
         start = (P.Op(tuple(needed), L.UNPACK, (saved,)),)
     given = (saved, *given)
     block = P.Block(given, (*start, *reverse.block.ops), reverse.block.end)
-    reverse = dataclasses.replace(reverse, block=block)
+    reverse = named(dataclasses.replace(reverse, block=block), made.words)
     node = gast.FunctionDef(
         found.reverse,
         gast.arguments(

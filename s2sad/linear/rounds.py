@@ -38,28 +38,30 @@ class Rounds:
     def turned(self, sweep: Sweep, t: Tangents) -> Operand:
         """Return the same numbers from the last to the first."""
         if self.step == P.Const(1):
-            last, end = less(sweep, t, self.stop), less(sweep, t, self.first)
+            last, end = plus(sweep, t, self.stop, -1), plus(sweep, t, self.first, -1)
             return t.call(P.Outer("range", K.Known(range)), (last, end, _LAST), K.UNKNOWN)
+        if self.step == _LAST:
+            upward: tuple[Operand, ...] = (
+                plus(sweep, t, self.stop, 1),
+                plus(sweep, t, self.first, 1),
+            )
+            upward = upward[1:] if upward[0] == P.Const(0) else upward
+            return t.call(P.Outer("range", K.Known(range)), upward, K.UNKNOWN)
         given = (self.first, self.stop, self.step)
         made = t.call(P.Outer("range", K.Known(range)), given, K.UNKNOWN)
         return t.call(P.Outer("reversed", K.Known(reversed)), (made,), K.UNKNOWN)
 
 
-def less(sweep: Sweep, t: Tangents, operand: Operand) -> Operand:
-    """Return a number less one; `n + 1` less one is n."""
-    if isinstance(operand, P.Const) and isinstance(operand.value, int):
-        return P.Const(operand.value - 1)
+def plus(sweep: Sweep, t: Tangents, operand: Operand, number: int) -> Operand:
+    """Return a whole number with a literal added: `n + 1` less one is n."""
     maker = sweep.makers.get(operand) if isinstance(operand, Var) else None
-    sign = {L.INFIX["Add"]: 1, L.INFIX["Sub"]: -1}.get(maker.primitive) if maker else None
-    if maker is not None and sign is not None:
+    if maker is not None and maker.primitive in (L.INFIX["Add"], L.INFIX["Sub"]):
         given, added = maker.operands
         if isinstance(added, P.Const) and isinstance(added.value, int):
-            return plus(t, given, sign * added.value - 1)
-    return plus(t, operand, -1)
-
-
-def plus(t: Tangents, operand: Operand, number: int) -> Operand:
-    """Return a whole number with a literal added."""
+            sign = 1 if maker.primitive is L.INFIX["Add"] else -1
+            operand, number = given, number + sign * added.value
+    if isinstance(operand, P.Const) and isinstance(operand.value, int):
+        return P.Const(operand.value + number)
     if not number:
         return operand
     word = "Add" if number > 0 else "Sub"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
@@ -11,6 +11,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_operands
 from s2sad.linear.by_identity import Shadows, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.put_back import Written
 from s2sad.linear.slots import Entry
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
 from s2sad.primitives import language as L
@@ -28,16 +29,16 @@ class Tape:
 class Sweep:
     """What is known while a program is turned round.
 
-    `values` are the variables by their tangents. Behind the operations that are `unstable` memory
-    is written; `copies` are made of such memory where an operation reads it. `last` says where each
-    variable is read last, `makers` what has bound it. `instead` says what stands in the forward
-    sweep in the place of a call, `temps` are results of operations on tangents. So many loops are
-    around as `rounds` says; a function that is called counts as one. `tape` is that of the loops,
-    `entries` are what is put there.
+    `values` are the variables by their tangents. `written` says which memory is written when, and
+    `copies` are made of such memory where an operation reads it. `last` says where each variable is
+    read last, `makers` what has bound it. `instead` says what stands in the forward sweep in the
+    place of a call, `temps` are results of operations on tangents. So many loops are around as
+    `rounds` says; a function that is called counts as one. `tape` is that of the loops, `entries`
+    are what is put there.
     """
 
     values: dict[Var, Var]
-    unstable: frozenset[P.Operation]
+    written: Written
     last: Mapping[Var, P.Operation]
     copies: list[Op] = field(default_factory=list)
     makers: dict[Var, Op] = field(default_factory=dict)
@@ -55,25 +56,48 @@ class Sweep:
         return any(v in self.values or v in self.temps for v in met)
 
     def stable(self, op: Op, t: Tangents, shadows: Shadows | None = None) -> Op:
-        """Return an operation on tangents that reads copies of what is written later."""
-        if op not in self.unstable:
-            return op
+        """Return an operation on tangents that reads what memory held where it stands.
+
+        Memory that is written later is put back, or a copy of it is kept.
+        """
         table: dict[Var, Operand] = {}
         for v in filter(None, map(P.variable, op.operands)):
-            if v not in self.values and isinstance(v.kind, K.Tuple) and v in t.table.facts.written:
-                raise NotYet("a tuple of memory that is written later, turned round")
-            if v in self.values or not isinstance(v.kind, K.Array | K.List):
-                continue
-            if self.is_memory(v, t):
+            later = self.written.after(op, v)
+            if later and v not in self.values and isinstance(v.kind, K.Tuple):
+                if v in t.table.facts.written:
+                    raise NotYet("a tuple of memory that is written later, turned round")
+            if self.is_read(v, t) and later and not self.written.is_back(v):
                 table[v] = kept = Var(v.name, v.kind)
                 if shadows is not None and isinstance(v.kind, K.List):
                     shadows.kept[v] = kept
                 self.copies.append(
                     Op((kept,), L.method("copy"), (v,), (), (Place(v),), (), op.origin)
                 )
+            elif self.rounds and self.is_there(v, op):
+                maker = self.makers[v]
+                table[v] = out = Var(v.name, v.kind)
+                t.add(replace(maker, outs=(out,), operands=tuple(map(t.index, maker.operands))))
         made = with_operands(op, table)
         assert isinstance(made, Op)
         return made
+
+    def is_read(self, v: Var, t: Tangents) -> bool:
+        """Say whether this is an array, or a list, whose content may change."""
+        plain = v not in self.values and isinstance(v.kind, K.Array | K.List)
+        return plain and self.is_memory(v, t)
+
+    def is_there(self, v: Var, op: Op) -> bool:
+        """Say whether an operation that reads a number of an array can read it once more."""
+        maker = self.makers.get(v)
+        if v in self.values or not isinstance(v.kind, K.Num) or maker is None:
+            return False
+        owner = maker.operands[0]
+        if maker.primitive is not L.ITEM or not isinstance(owner, Var):
+            return False
+        if not isinstance(owner.kind, K.Array) or not self.written.of(owner):
+            return False
+        back = self.written.is_back(owner) or not self.written.after(op, owner)
+        return back and self.written.still(maker, op, owner)
 
     def keep(self, v: Var, shadows: Shadows, op: Op) -> None:
         """Keep which items a list has, that another operation may change."""
@@ -118,8 +142,3 @@ def value_of(bar: Bar) -> Operand:
     if bar.value is None:
         raise NotYet("the cotangent of a tuple that is not taken apart")
     return bar.value
-
-
-def bar_name(v: Var) -> str:
-    """Return the name of the cotangent of a variable; what has no name has one without."""
-    return f"{v.name}_bar" if v.name else ""

@@ -21,18 +21,21 @@ from dataclasses import dataclass
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.ir import program as P
-from s2sad.ir.program import Operand, Var
+from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import turned_block
 from s2sad.linear.by_identity import Shadows, holds_both, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.linearise import Linear
-from s2sad.linear.memory_parts import last_uses, parts_of_memory, unstable
+from s2sad.linear.memory_parts import last_uses, parts_of_memory
 from s2sad.linear.operands import kind_of
+from s2sad.linear.put_back import put_back, written
 from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
 from s2sad.linear.tape import needed_in
 from s2sad.modes.hooks import is_hook
+
+_PASSES = ("tangent of call", "discard")  # what these read is kept by others, or by nobody
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Turned:
     backward: tuple[P.Operation, ...]
     bars: tuple[Operand, ...]
     sweep: Sweep
+    words: Mapping[Var, str]
     shadows: Var | None = None
     start: tuple[P.Operation, ...] = ()
 
@@ -66,14 +70,20 @@ def transpose(
     if any(is_hook(o.origin, kinds) for o in P.every(block) if o.origin is not None):
         raise NotYet("a hook of the backward sweep")
     t = Tangents(table)
-    later = frozenset(P.every(block)) if lent else unstable(block)
     values = {dot: v for v, dot in linear.of.items()}
     acc = Cotangents(t, values, {})
     if table.derivation.by_identity:
         acc.shadows = shadows_of(block, values, table)
     else:
         acc.refs = parts_of_memory(block, values, table)
-    sweep = Sweep(values, later, last_uses(block))
+    sweep = Sweep(values, written(table.facts.program, block, lent), last_uses(block))
+    for op in P.every(block):
+        if isinstance(op, Op):
+            sweep.makers |= dict.fromkeys(op.outs, op)
+            if sweep.is_linear(op):
+                sweep.temps |= {*op.outs}
+    if not (lent or acc.shadows or table.derivation.reusable):
+        sweep.written = put_back(sweep.written, _reads(sweep, block, t), table)
     sweep.rounds += not table.outermost
     for v in block.params:
         if v in values and is_structure(values[v].kind):
@@ -88,10 +98,21 @@ def transpose(
     asked = [linear.of[v] for w in wrt for v in block.params if v.name == w]
     if acc.shadows is None:
         bars = tuple(owned(sweep, acc, dot) for dot in asked)
-        return Turned(tuple(forward), tuple(t.ops), bars, sweep)
+        return Turned(tuple(forward), tuple(t.ops), bars, sweep, acc.words)
     asked = [d for d in asked if table.outermost or not is_memory(values[d].kind)]
     bars = tuple(owned(sweep, acc, dot) for dot in asked)
-    return Turned(tuple(forward), tuple(t.ops), bars, sweep, acc.shadows.table, start)
+    return Turned(tuple(forward), tuple(t.ops), bars, sweep, acc.words, acc.shadows.table, start)
+
+
+def _reads(sweep: Sweep, block: P.Block, t: Tangents) -> dict[Op, tuple[Var, ...]]:
+    """Return which arrays that are written somewhere operations on tangents read."""
+    found = {}
+    for op in P.every(block):
+        if isinstance(op, Op) and sweep.is_linear(op) and op.primitive.form not in _PASSES:
+            read = dict.fromkeys(v for v in map(P.variable, op.operands) if v is not None)
+            arrays = (v for v in read if isinstance(v.kind, K.Array))
+            found[op] = tuple(v for v in arrays if sweep.is_read(v, t))
+    return found
 
 
 def _entered(

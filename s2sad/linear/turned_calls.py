@@ -120,17 +120,16 @@ def check_view(sweep: Sweep, noted: CallOfUser, t: Tangents) -> None:
 
 def lent_to(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> frozenset[str]:
     """Return what is lent to a called function: memory that is written after the call."""
-    if op not in sweep.unstable:
-        return frozenset()
     everything = {**noted.call.given, **noted.call.extra}
     found = {
         p
         for p, given in everything.items()
         for o in parts_of(given)
-        if isinstance(o, Var) and o in t.table.facts.written
+        if isinstance(o, Var) and o in t.table.facts.written and sweep.written.after(op, o)
     }
     (out,) = noted.op.outs
-    return frozenset(found | ({"@result"} if out in t.table.facts.written else set()))
+    later = out in t.table.facts.written and sweep.written.after(op, out)
+    return frozenset(found | ({"@result"} if later else set()))
 
 
 def pass_on(

@@ -197,7 +197,7 @@ def _called(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:
     if not isinstance(given, Var) or given not in sweep.values or out not in sweep.values:
         return False
     source, made = sweep.values[given], sweep.values[out]
-    if op in sweep.unstable and isinstance(source.kind, K.List):
+    if isinstance(source.kind, K.List) and sweep.written.after(op, source):
         sweep.keep(source, shadows, op)
     if fn is list and isinstance(source.kind, K.Tuple) and is_structure(made.kind):
         fetch(sweep, given, lambda: shadows.of(t, made), acc, shadows)

@@ -74,12 +74,14 @@ class Numbers:
     "joined", or not all, since it is "widened" by constants. `raises` says what its derivative may
     raise where the function has raised nothing: "anything", "nothing", or only what the function
     itself raises ("the same"). `carries` is False where the result never has a derivative.
+    With `of_shape` it depends on shapes and dtypes alone, on no number that an array holds.
     """
 
     form: Form = "other"
     parts: Parts = "all"
     raises: Raises = "anything"
     carries: bool = True
+    of_shape: bool = False
 
 
 @dataclass(frozen=True)
