@@ -112,6 +112,13 @@ class Op:
     origin: Code = None
 
 
+@dataclass(frozen=True, eq=False)
+class Undone:
+    """Where an operation of a backward sweep comes from: the statement that it undoes."""
+
+    heading: Code
+
+
 @dataclass(frozen=True)
 class End:
     """How a block ends: it goes on `next`, or with the element of a collection (`yield`), it leaves

@@ -38,6 +38,7 @@ from s2sad.nodes import (
     store,
     subscript,
 )
+from s2sad.stages import Comment
 
 
 class Naming(Protocol):
@@ -60,6 +61,7 @@ class Printer:
     names: Naming
     comes_back: bool = True
     pending: dict[Var, Node] = field(default_factory=dict)
+    turned: bool = False
 
     def expression(self, operand: Operand) -> Node:
         match operand:
@@ -94,9 +96,22 @@ class Printer:
     def block(self, block: P.Block, outs: tuple[Var, ...], leaves: tuple[Var, ...] = ()) -> Block:
         """Return the statements of a block, which hands its results to `outs`, or to `leaves`."""
         out: Block = []
+        last = None
         for operation in block.ops:
-            out += self.operation(operation, leaves)
+            made = self.operation(operation, leaves)
+            if made and isinstance(operation.origin, P.Undone):
+                out += self.heading(operation.origin.heading, last, out)
+                last = operation.origin.heading or last
+            if not isinstance(operation, Op):
+                last = None  # there may be other headings in it
+            out += made
         return out + self.end(block.end, outs, leaves)
+
+    def heading(self, heading: Node, last: Node, before: Block) -> Block:
+        """Return what stands above a group of the backward sweep; above the first is a gap."""
+        gap = [] if self.turned or not before else [Comment("")]
+        self.turned = True
+        return gap if heading is None or heading is last else [*gap, clone(heading)]
 
     def end(self, end: P.End, outs: tuple[Var, ...], leaves: tuple[Var, ...]) -> Block:
         match end.how:

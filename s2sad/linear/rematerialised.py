@@ -125,7 +125,8 @@ class _Again:
         ops: list[P.Operation] = []
         for operation in block.ops:
             table: dict[Var, Operand] = {}
-            ops += self.made(P.operands(operation), again, table)
+            made = self.made(P.operands(operation), again, table)
+            ops += [replace(op, origin=operation.origin) for op in made]
             new = with_operands(operation, table)
             if not isinstance(new, Op):
                 new = with_blocks(new, lambda b: self.block(b, again))

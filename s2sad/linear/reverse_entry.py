@@ -11,6 +11,7 @@ from s2sad.ir.program import Operand, Var
 from s2sad.ir.unused import without_unused
 from s2sad.linear.bar_names import named
 from s2sad.linear.forward_entry import on_copies, printed_of, settled, table_of
+from s2sad.linear.headings import headed
 from s2sad.linear.linearise import linearise
 from s2sad.linear.put_back import without_needless
 from s2sad.linear.slots import narrowed, read_in
@@ -54,7 +55,8 @@ def reverse_function(
         result = t.emit(L.TUPLE, made.bars, K.UNKNOWN)
     if request.mode == "value_and_grad":
         result = t.emit(L.TUPLE, (value, result), K.UNKNOWN)
-    ops = (*start, *made.forward, *before, *made.backward, *t.ops)
+    backward = headed((*before, *made.backward), table)
+    ops = (*start, *made.forward, *backward, *t.ops)
     block = P.Block(program.block.params, ops, P.End("next", (result,)))
     whole = on_copies(dataclasses.replace(program, block=block), copies, linear, table)
     whole = without_needless(settled(linear, whole))

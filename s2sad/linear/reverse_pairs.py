@@ -22,6 +22,7 @@ from s2sad.ir.unused import without_unused
 from s2sad.linear.bar_names import named
 from s2sad.linear.by_identity import is_memory, is_structure
 from s2sad.linear.forward_entry import printed_of, settled, table_of
+from s2sad.linear.headings import headed
 from s2sad.linear.linearise import linearise
 from s2sad.linear.put_back import without_needless
 from s2sad.linear.slots import narrowed, read_in
@@ -96,7 +97,9 @@ def reverse_pair(
     bars_ = back.end.results
     result: Operand = bars_[0] if len(bars_) == 1 else t.emit(L.TUPLE, bars_, K.UNKNOWN)
     end = P.End("next", (result,))
-    reverse = P.Program(found.reverse, P.Block((*needed, *given), (*back.ops, *t.ops), end), None)
+    reverse = P.Program(
+        found.reverse, P.Block((*needed, *given), (*headed(back.ops, table), *t.ops), end), None
+    )
     reverse = without_needless(settled(linear, reverse))
     entries = read_in(reverse, made.sweep.entries)
     reverse = without_unused(narrowed(reverse, entries))

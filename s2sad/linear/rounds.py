@@ -125,6 +125,7 @@ def turns(
         return Turns((), over, index, body)
     saved = tape_of(tape)
     entry, ops = put(saved, kept, region.origin)
+    t.origin = region.origin
     with t.inside() as before:
         found = taken(saved, fresh, t)
     sweep.entries.append(Entry(entry, found, tuple(fresh)))

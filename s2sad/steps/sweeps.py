@@ -369,7 +369,7 @@ def sweep(
         d.refs,
         names,
         calls,
-        partial(_heading, a.function.source, answers(a)),
+        partial(heading_of, a.function.source, answers(a)),
         memory.aliases,
         zeros,
         shadows,
@@ -405,7 +405,7 @@ def _gradient(
     return gradient_of(d, target, wrt, writers, with_value, lambda own: printed(complete(own)))
 
 
-def _heading(source: SourceLike, answers: dict[str, bool], origin: Any) -> str:
+def heading_of(source: SourceLike, answers: dict[str, bool], origin: Any) -> str:
     """Return the user's statement as a heading of the backward sweep, without s2sad's own calls."""
     fn: Any = getattr(origin, "home", source).fn
     shown = gast.Return(origin.value) if getattr(origin, "returns", False) else origin

@@ -1,0 +1,58 @@
+"""Each group of the backward sweep is headed by the statement of the user's that it undoes.
+
+# total += out**2
+out_bar = 2.0 * out
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import gast
+
+from s2sad.ir import program as P
+from s2sad.ir.program import Op
+from s2sad.ir.rebuilt import with_blocks
+from s2sad.linear.tangent_table import Table
+from s2sad.nodes import stand_in
+from s2sad.stages import Comment
+from s2sad.steps.joining import answers
+from s2sad.steps.sweeps import heading_of
+
+_HOLD_OTHERS = (gast.For, gast.While, gast.If, gast.With, gast.Try, gast.Match)
+
+
+def headed(ops: Iterable[P.Operation], table: Table) -> tuple[P.Operation, ...]:
+    """Return the operations of a backward sweep, each with the statement that it undoes."""
+    return _Headings(table).all(ops)
+
+
+@dataclass
+class _Headings:
+    table: Table
+    known: dict[int, P.Undone] = field(default_factory=dict)
+
+    def all(self, ops: Iterable[P.Operation]) -> tuple[P.Operation, ...]:
+        return tuple(map(self.operation, ops))
+
+    def operation(self, operation: P.Operation) -> P.Operation:
+        if isinstance(operation, Op):
+            return replace(operation, origin=self.undone(operation.origin))
+        made = replace(operation, origin=P.Undone(None))
+        return with_blocks(made, lambda b: P.Block(b.params, self.all(b.ops), b.end))
+
+    def undone(self, origin: P.Code) -> P.Undone:
+        statement = self.table.facts.analysed.function.origins.get(origin)
+        if id(statement) not in self.known:
+            self.known[id(statement)] = P.Undone(self.heading(statement))
+        return self.known[id(statement)]
+
+    def heading(self, statement: P.Code) -> P.Code:
+        if statement is None or isinstance(statement, _HOLD_OTHERS):
+            return None
+        source = self.table.facts.analysed.function.source
+        told = answers(self.table.facts.analysed)
+        comment = Comment(heading_of(source, told, statement))
+        comment.origin = statement
+        return stand_in(comment, statement, source)
