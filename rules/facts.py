@@ -73,6 +73,7 @@ declare(np.linalg.pinv, raises="the same")
 # --- results that never have a derivative --------------------------------------------------------
 
 declare(len, range, int, bool, round, hash, id, carries=False)
+declare(np.broadcast_to, runtime.unbroadcast, form="fitted")
 declare(np.zeros_like, np.ones_like, np.empty_like, np.shape, np.ndim, np.size, of_shape=True)
 declare(isinstance, issubclass, callable, hasattr, type, carries=False)
 declare(print, str, repr, any, all, carries=False)

@@ -18,6 +18,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from s2sad import kinds as K
 from s2sad.ir import identities as I
 from s2sad.ir import program as P
@@ -27,6 +29,7 @@ from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.unchanged import unchanged
 from s2sad.primitives import language as L
+from s2sad.rulebook.facts import numbers_of
 
 Ops = list[P.Operation]
 
@@ -372,7 +375,34 @@ def _denied(worker: _Worker, op: Op) -> Ops | None:
     return None if holds is None else worker.same(op, P.Const(not holds))
 
 
+def _fitted(worker: _Worker, op: Op) -> Ops | None:
+    """np.broadcast_to(x, y.shape) -> x, where x has the shape of y"""
+    callee, *given = op.operands
+    known = callee.kind if isinstance(callee, P.Outer) else None
+    if not isinstance(known, K.Known) or len(given) != 2 or op.settings:
+        return None
+    if numbers_of(known.value).form != "fitted":
+        return None
+    value, like = kind_of(given[0]), _shaped_like(worker.made.get(given[1]))
+    alike = isinstance(value, K.Array) and isinstance(like, K.Array)
+    if not alike or not K.same_shape(value.dims, like.dims):
+        return None
+    return worker.same(op, given[0])
+
+
+def _shaped_like(op: Op | None) -> K.Kind | None:
+    """Return the kind of the array whose shape an operation gives."""
+    if op is None or op.settings:
+        return None
+    if op.primitive.form == "field" and op.primitive.word == "shape":
+        return kind_of(op.operands[0])
+    callee = op.operands[0]
+    asked = isinstance(callee, P.Outer) and callee.kind == K.Known(np.shape)
+    return kind_of(op.operands[1]) if asked and op.primitive is L.CALL else None
+
+
 _RULES = {
+    "call": (_fitted,),
     "infix": (_folded, _neutral, _signed, _scaled),
     "compare": (_folded,),
     "prefix": (_minus, _denied),

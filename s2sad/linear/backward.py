@@ -20,7 +20,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.pull import pulled
 from s2sad.linear.put_back import undo
 from s2sad.linear.rematerialised import Part, rematerialised
-from s2sad.linear.rounds import inside, over_tape, rounds_of, turns
+from s2sad.linear.rounds import inside, numbered, over_tape, rounds_of, turns
 from s2sad.linear.sweep_state import Sweep, in_place, owned, value_of
 from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
@@ -316,11 +316,14 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
     back = P.Block(tuple(carried), tuple(ops), P.End("next", ends))
     there = [v for v in (*P.bound(region), *body.params) if v not in sweep.values]
     here = frozenset(v for o in forward for v in o.outs) | {*there}
-    numbers = frozenset(P.flat(region.target)) if counted else frozenset()
-    back = rematerialised(back, Part(sweep, t, here, numbers), tuple(forward))
+    numbers = numbered(sweep, rounds) if rounds is not None else []
+    there += numbers
+    back = rematerialised(
+        back, Part(sweep, t, here | {*numbers}, frozenset(numbers)), tuple(forward)
+    )
     needed = needed_in(back, forward, there)
     before: tuple[P.Operation, ...] = ()
-    whole = alone and tape.list is None and needed and region.target not in needed
+    whole = alone and tape.list is None and needed and not {*numbers} & {*needed}
     if rounds is None or whole:
         made, run = over_tape(sweep, region, needed, back, t)
         before = (made,)

@@ -32,6 +32,7 @@ from s2sad.linear.abreast import Asked, abreast
 from s2sad.linear.directions import tangents_of
 from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.push import pushed
+from s2sad.linear.slots import UNREAD
 from s2sad.linear.tangent_table import NOTHING, Facts, NotYet, Table, TangentNames, Tangents
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.linear.zero_tangents import nothing
@@ -167,7 +168,7 @@ def _made_up(a: Analysed, linear: Linear, made: P.Program) -> frozenset[str]:
     """Return the names that no user wrote, and no tangent of a user's name has."""
     users = a.function.locals - a.function.temps - {a.function.result}
     kept = users | {dot.name for v, dot in linear.of.items() if v.name in users}
-    kept |= {v.name for v in made.block.params}
+    kept |= {v.name for v in made.block.params} | {UNREAD}
     found = {v.name for op in P.every(made.block) for v in (*op.outs, *P.bound(op))}
     return frozenset(found - kept)
 

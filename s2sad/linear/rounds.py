@@ -10,34 +10,52 @@ there. Where others may turn back twice, it goes through the tape and leaves it 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import substituted
-from s2sad.linear.slots import Entry
+from s2sad.linear.slots import UNREAD, Entry
 from s2sad.linear.sweep_state import Sweep, Tape
 from s2sad.linear.tangent_table import Tangents
 from s2sad.primitives import language as L
 
-_LAST = P.Const(-1)
+_LAST, _NONE, _ONE = P.Const(-1), P.Const(0), P.Const(1)
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """A loop over numbers from `first`, by `step`, up to but without `stop`."""
+    """A loop over numbers from `first`, by `step`, up to but without `stop`.
 
-    first: Operand
-    stop: Operand
-    step: Operand
+    Or it runs over an `array`, whose items have the numbers from 0 on. In a round the number is
+    known as `index`, the item as `item`.
+    """
+
+    index: Var
+    first: Operand = _NONE
+    stop: Operand = _NONE
+    step: Operand = _ONE
+    array: Var | None = None
+    item: Var | None = None
+
+    def again(self, t: Tangents) -> Operand:
+        """Return what has as many items as there are rounds."""
+        if self.array is not None:
+            return self.array
+        given: tuple[Operand, ...] = (self.first, self.stop, self.step)
+        if self.step == _ONE:
+            given = (self.stop,) if self.first == _NONE else (self.first, self.stop)
+        return t.call(P.Outer("range", K.Known(range)), given, K.UNKNOWN)
 
     def turned(self, sweep: Sweep, t: Tangents) -> Operand:
         """Return the same numbers from the last to the first."""
-        if self.step == P.Const(1):
+        if self.array is not None:
+            count = t.call(P.Outer("len", K.Known(len)), (self.array,), K.INT)
+            return replace(self, array=None, stop=count).turned(sweep, t)
+        if self.step == _ONE:
             last, end = plus(sweep, t, self.stop, -1), plus(sweep, t, self.first, -1)
             return t.call(P.Outer("range", K.Known(range)), (last, end, _LAST), K.UNKNOWN)
         if self.step == _LAST:
@@ -45,7 +63,7 @@ class Rounds:
                 plus(sweep, t, self.stop, 1),
                 plus(sweep, t, self.first, 1),
             )
-            upward = upward[1:] if upward[0] == P.Const(0) else upward
+            upward = upward[1:] if upward[0] == _NONE else upward
             return t.call(P.Outer("range", K.Known(range)), upward, K.UNKNOWN)
         given = (self.first, self.stop, self.step)
         made = t.call(P.Outer("range", K.Known(range)), given, K.UNKNOWN)
@@ -69,23 +87,39 @@ def plus(sweep: Sweep, t: Tangents, operand: Operand, number: int) -> Operand:
 
 
 def rounds_of(sweep: Sweep, region: P.For) -> Rounds | None:
-    """Return the numbers that a loop runs over, where it is a loop over a range."""
-    maker = sweep.makers.get(region.over) if isinstance(region.over, Var) else None
-    callee = maker.operands[0] if maker is not None else None
-    counted = isinstance(callee, P.Outer) and callee.kind == K.Known(range)
-    if maker is None or not counted or not isinstance(region.target, Var) or maker.settings:
+    """Return the numbers of the rounds of a loop over a range, over an array, or both of these."""
+    over = region.over
+    maker = sweep.makers.get(over) if isinstance(over, Var) else None
+    if isinstance(over, Var) and _is_array(over) and isinstance(region.target, Var):
+        return Rounds(Var("i", K.INT), array=over, item=region.target)
+    callee, *given = maker.operands if maker is not None else (None,)
+    known = callee.kind if isinstance(callee, P.Outer) else None
+    plain = maker is not None and not maker.settings
+    if not plain or not isinstance(known, K.Known) or any(isinstance(o, P.Spread) for o in given):
         return None
-    given = maker.operands[1:]
-    if any(isinstance(o, P.Spread) for o in given):
-        return None
-    match given:
-        case (stop,):
-            return Rounds(P.Const(0), stop, P.Const(1))
-        case (first, stop):
-            return Rounds(first, stop, P.Const(1))
-        case (first, stop, step):
-            return Rounds(first, stop, step)
+    match region.target, given:
+        case (Var() as index, Var() as item), [Var() as array] if known.value is enumerate:
+            return Rounds(index, array=array, item=item) if _is_array(array) else None
+        case Var() as index, (stop,) if known.value is range:
+            return Rounds(index, _NONE, stop)
+        case Var() as index, (first, stop) if known.value is range:
+            return Rounds(index, first, stop)
+        case Var() as index, (first, stop, step) if known.value is range:
+            return Rounds(index, first, stop, step)
     return None
+
+
+def _is_array(v: Var) -> bool:
+    return isinstance(v.kind, K.Array) and v.kind.rank > 0
+
+
+def numbered(sweep: Sweep, rounds: Rounds) -> list[Var]:
+    """Return the numbers of rounds, by which an item can be read once more."""
+    if rounds.item is not None and rounds.array is not None:
+        places = (Place(rounds.array, (P.Item(rounds.index),)),)
+        read = Op((rounds.item,), L.ITEM, (rounds.array, rounds.index), (), places)
+        sweep.makers[rounds.item] = read
+    return [rounds.index]
 
 
 @dataclass(frozen=True)
@@ -113,13 +147,12 @@ def turns(
     `loop` is the forward loop, and the body of the backward one.
     """
     region, back = loop
-    assert isinstance(region.target, Var)
-    kept = [v for v in needed if v is not region.target]
-    numbered = region.target in needed
-    index = Var(region.target.name if numbered else "_", K.INT)
-    over = rounds.turned(sweep, t) if numbered else region.over
+    kept = [v for v in needed if v is not rounds.index]
+    counts = rounds.index in needed
+    index = Var(rounds.index.name if counts else UNREAD, K.INT)
+    over = rounds.turned(sweep, t) if counts else rounds.again(t)
     fresh = [Var(v.name, v.kind) for v in kept]
-    table: dict[Var, Operand] = {region.target: index, **dict(zip(kept, fresh, strict=True))}
+    table: dict[Var, Operand] = {rounds.index: index, **dict(zip(kept, fresh, strict=True))}
     body = substituted(back, table)
     if not kept:
         return Turns((), over, index, body)
@@ -129,7 +162,7 @@ def turns(
     with t.inside() as before:
         found = taken(saved, fresh, t)
     sweep.entries.append(Entry(entry, found, tuple(fresh)))
-    return Turns(ops, over, index, dataclasses.replace(body, ops=(*before, *body.ops)))
+    return Turns(ops, over, index, replace(body, ops=(*before, *body.ops)))
 
 
 def over_tape(

@@ -19,6 +19,8 @@ from s2sad.ir.rebuilt import with_blocks
 from s2sad.linear.tape import met_in
 from s2sad.primitives import language as L
 
+UNREAD = "_"  # the name of what a loop binds and nobody reads
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -98,7 +100,7 @@ class _Narrow:
             for entry in self.entries:
                 if entry.taken is None and P.flat(region.target) == entry.parts:
                     parts = tuple(entry.parts[i] for i in entry.stay)
-                    target = parts[0] if len(parts) == 1 else parts or Var("_", K.UNKNOWN)
+                    target = parts[0] if len(parts) == 1 else parts or Var(UNREAD, K.UNKNOWN)
                     region = replace(region, target=target)
         return with_blocks(region, self.block)
 

@@ -49,6 +49,7 @@ Form = Literal[
     "smallest",  # of two or of all: min(x, y)
     "choice",  # where(test, x, y)
     "clip",
+    "fitted",  # x, in the shape that is given: nothing changes where x has that
 ]
 Parts = Literal["all", "joined", "widened"]
 Raises = Literal["anything", "nothing", "the same"]
