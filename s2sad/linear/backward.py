@@ -20,7 +20,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.pull import pulled
 from s2sad.linear.put_back import undo
 from s2sad.linear.rematerialised import Part, rematerialised
-from s2sad.linear.rounds import inside, numbered, over_tape, rounds_of, turns
+from s2sad.linear.rounds import handed_back, inside, numbered, over_tape, rounds_of, turns
 from s2sad.linear.sweep_state import Sweep, in_place, owned, value_of
 from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
@@ -322,6 +322,9 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
         back, Part(sweep, t, here | {*numbers}, frozenset(numbers)), tuple(forward)
     )
     needed = needed_in(back, forward, there)
+    back, followed = handed_back(region, needed, back)
+    starts_bar += followed
+    needed = needed_in(back, forward, there)
     before: tuple[P.Operation, ...] = ()
     whole = alone and tape.list is None and needed and not {*numbers} & {*needed}
     if rounds is None or whole:
@@ -332,11 +335,11 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
         if alone and tape.list is not None:
             before = (Op((tape.list,), L.LIST, (), (), (), (), region.origin),)
     forward += run.at_end
-    outs = tuple(Var(v.name, v.kind) for v in carried)
+    outs = tuple(Var(v.name, v.kind) for v in run.body.params)
     t.add(P.For(outs, run.over, run.target, tuple(starts_bar), run.body, region.origin))
     for p, out in zip(params, outs, strict=False):
         acc.add(begun[p], Bar(out, isinstance(out.kind, K.Array)))
-    for d, out in zip(free, outs[len(params) :], strict=True):
+    for d, out in zip(free, outs[len(params) : len(carried)], strict=True):
         acc.of[d] = Bar(out, isinstance(out.kind, K.Array))
     results = tuple(body.end.results[i] for i in primal)
     new = P.Block(tuple(body.params[i] for i in primal), tuple(forward), P.End("next", results))

@@ -165,6 +165,27 @@ def turns(
     return Turns(ops, over, index, replace(body, ops=(*before, *body.ops)))
 
 
+def handed_back(
+    region: P.For, needed: Sequence[Var], back: P.Block
+) -> tuple[P.Block, list[Operand]]:
+    """Return a backward body that hands back what the loop carries, and with what that starts.
+
+    What a round ends with is what the next one begins with: the tape holds one of them.
+    """
+    pairs = zip(region.body.params, region.body.end.results, region.outs, strict=False)
+    found = [(p, r, out) for p, r, out in pairs if p in needed and r in needed and r is not p]
+    table: dict[Var, Operand] = {}
+    params, results, starts = list(back.params), list(back.end.results), list[Operand]()
+    for p, r, out in found:
+        if isinstance(r, Var) and r not in table:
+            table[r] = held = Var(p.name, p.kind)
+            params.append(held)
+            results.append(p)
+            starts.append(out)
+    end = P.End("next", tuple(results))
+    return substituted(P.Block(tuple(params), back.ops, end), table), starts
+
+
 def over_tape(
     sweep: Sweep, region: P.For, needed: Sequence[Var], back: P.Block, t: Tangents
 ) -> tuple[Op, Turns]:
