@@ -236,6 +236,7 @@ class _Folder:
     derived: Derived | None
     values: dict[Var, P.Operation] = field(default_factory=dict)
     failed: set[P.Region] = field(default_factory=set)
+    widths: dict[P.Block, int] = field(default_factory=dict)
     prints: dict[P.Operation, Footprint] = field(default_factory=dict)
 
     def block(self, block: P.Block, bare: bool) -> bool:
@@ -245,19 +246,31 @@ class _Folder:
             if not isinstance(operation, Op):
                 self.region(operation)
             line.add(operation)
-        line.end(block, bare or block is self.function)
+        self.widths[block] = line.end(block, bare or block is self.function)
         return all(map(self.is_folded, block.ops)) if bare else True
 
     def region(self, region: P.Region) -> None:
         bare = blocks_as_expressions(region) if region in self.whole else ()
         for inner in P.blocks(region):
             if inner in bare:
-                if not self.block(inner, True):
+                if not self.block(inner, True) or self.is_long(region):
                     self.failed.add(region)
             elif not self.kept_apart(region, inner):
                 self.block(inner, False)
         if isinstance(region, P.Collect) and region not in self.whole:
             self.failed |= self.whole & set(_parts(region))
+
+    def is_long(self, region: P.Region) -> bool:
+        """Say whether a choice that nobody wrote takes more than a line."""
+        ours = self.derived is not None and self.derived.values.isdisjoint(region.outs)
+        return ours and isinstance(region, P.If) and self.width(region) > _WIDE
+
+    def width(self, operation: P.Operation) -> int:
+        """Return about how many columns an operation takes beside its operands."""
+        if isinstance(operation, Op):
+            return _own_width(operation)
+        bare = blocks_as_expressions(operation) if operation in self.whole else ()
+        return 16 + sum(self.widths.get(block, 0) for block in bare)
 
     def kept_apart(self, region: P.Region, inner: P.Block) -> bool:
         """Walk a guard, or the class of a handler: Python has no statements for them."""
@@ -327,15 +340,16 @@ class _Line:
         if _is_augmented(operation):
             held |= self.cell_read(operation, here, held)
         self.holds.append(held | {here})
-        self.widths.append(width + _own_width(operation))
+        self.widths.append(width + self.folder.width(operation))
         for v in operation.outs:
             self.at[v] = here
 
-    def end(self, block: P.Block, bare: bool) -> None:
-        """Let what a block gives fold into its end, where that is no assignment."""
+    def end(self, block: P.Block, bare: bool) -> int:
+        """Let what a block gives fold into its end, where that is no assignment; say how wide."""
         end = block.end
         if bare or end.how in ("raise", "yield"):
-            self.taken(end.results, len(self.ops), None)
+            return self.taken(end.results, len(self.ops), None)[1]
+        return 0
 
     def taken(
         self, given: Iterable[Operand], here: int, user: P.Operation | None
@@ -462,13 +476,12 @@ def _is_augmented(operation: P.Operation) -> TypeGuard[Op]:
     return isinstance(operation, Op) and operation.primitive.form == "augmented"
 
 
-def _own_width(operation: P.Operation) -> int:
+def _own_width(op: Op) -> int:
     """Return about how many columns an operation takes beside its operands."""
-    if not isinstance(operation, Op):
-        return 16
-    form, word = operation.primitive.form, operation.primitive.word
+    form, word = op.primitive.form, op.primitive.word
     signs = {"prefix": 1, "slice": 2, "item": 2, "same": 0, "infix": 3}
-    return signs.get(form, 3 + (len(word) if form in ("field", "method") else 0))
+    named = sum(len(n) + 3 for n, v in op.settings if isinstance(v, P.OPERANDS))
+    return named + signs.get(form, 3 + (len(word) if form in ("field", "method") else 0))
 
 
 def slots(operation: P.Operation) -> tuple[Operand, ...]:

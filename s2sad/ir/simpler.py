@@ -164,6 +164,8 @@ class _Worker:
         """Return what stands in the place of an operation, its operands being simple."""
         if op.primitive.form in ("augmented", "augmented item"):
             return self.kept(self.in_place(op))
+        if op.primitive.form == "unpack":
+            return self.unpacked(op)
         if len(op.outs) != 1 or op.outs[0] in self.fixed:
             return self.kept(op)
         if op.primitive.form == "same":
@@ -178,6 +180,16 @@ class _Worker:
         for v in op.outs:
             self.made[v] = op
         return [op]
+
+    def unpacked(self, op: Op) -> Ops:
+        """a, b = (x, y) -> a = x; b = y"""
+        given = P.variable(op.operands[0])
+        made = self.made.get(given) if given is not None else None
+        if made is None or made.primitive is not L.TUPLE or not self.fixed.isdisjoint(op.outs):
+            return self.kept(op)
+        if len(made.operands) != len(op.outs) or any(isinstance(o, P.Spread) for o in made.operands):
+            return self.kept(op)
+        return self.bound(op.outs, made.operands)
 
     def copied(self, op: Op) -> Ops:
         (value,) = op.operands

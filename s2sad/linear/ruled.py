@@ -279,7 +279,9 @@ class _Splice:
             test = self.operand(operation.test)
             arms = self.block(operation.then), self.block(operation.orelse)
             outs = self.bound(operation.outs)
-            return P.If(outs, test, *arms, operation.style, self.call.origin)
+            is_value = operation.style == "if" and len(outs) == 1
+            style: P.Style = "either" if is_value else operation.style
+            return P.If(outs, test, *arms, style, self.call.origin)
         assert isinstance(operation, P.Op), "a rule with such a region is called"
         settings = tuple(
             (n, self.operand(v) if isinstance(v, P.OPERANDS) else v) for n, v in operation.settings
