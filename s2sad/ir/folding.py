@@ -23,6 +23,7 @@ import gast
 from s2sad.ir import program as P
 from s2sad.ir.effects import Derived, Footprint, code_of, commute, footprint
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.repeated import Reads, repeated
 
 STATEMENTS = frozenset(
     {
@@ -31,6 +32,9 @@ STATEMENTS = frozenset(
         "statement",
     }
 )
+_STORES = frozenset(
+    {"augmented", "bind", "put item", "augmented item", "put field", "augmented field"}
+)
 _WIDE = 84
 
 
@@ -38,13 +42,15 @@ _WIDE = 84
 class Fold:
     """What stands where it is used: values, and regions that print as expressions.
 
-    `cells` are values that are nothing but what a cell gets: they print under its name.
+    `cells` are values that are nothing but what a cell gets: they print under its name. What is
+    `repeated` stands in each expression that uses it.
     """
 
     values: Mapping[Var, P.Operation]
     whole: frozenset[P.Region]
     cells: Mapping[Var, Var]
     unused: frozenset[Var]
+    repeated: frozenset[Var] = frozenset()
 
     def leaves(self, operands: Iterable[Operand]) -> frozenset[Var]:
         """Return the variables that are read where operands print."""
@@ -108,7 +114,8 @@ def fold(
             unused = frozenset(
                 v for o in P.every(program.block) for v in o.outs if not folder.uses[v]
             )
-            return Fold(folder.values, whole, cells, unused)
+            again = frozenset(folder.again & folder.values.keys())
+            return Fold(folder.values, whole, cells, unused, again)
         whole -= folder.failed
 
 
@@ -236,18 +243,27 @@ class _Folder:
     derived: Derived | None
     values: dict[Var, P.Operation] = field(default_factory=dict)
     failed: set[P.Region] = field(default_factory=set)
+    again: set[Var] = field(default_factory=set)
     widths: dict[P.Block, int] = field(default_factory=dict)
     prints: dict[P.Operation, Footprint] = field(default_factory=dict)
 
     def block(self, block: P.Block, bare: bool) -> bool:
         """Fold what folds in a block; say whether it prints as an expression."""
         line = _Line(self, bare)
+        if self.derived is not None:
+            self.again |= self.read_anew(block, bare)
         for operation in block.ops:
             if not isinstance(operation, Op):
                 self.region(operation)
             line.add(operation)
         self.widths[block] = line.end(block, bare or block is self.function)
         return all(map(self.is_folded, block.ops)) if bare else True
+
+    def read_anew(self, block: P.Block, bare: bool) -> frozenset[Var]:
+        """Return the values of a block that stand in each expression that uses them."""
+        ends = bare or block is self.function or block.end.how in ("raise", "yield")
+        places = [*map(slots, block.ops), block.end.results if ends else ()]
+        return repeated(Reads(block.ops, places, self.uses, self.loose, self.foot))
 
     def region(self, region: P.Region) -> None:
         bare = blocks_as_expressions(region) if region in self.whole else ()
@@ -366,7 +382,7 @@ class _Line:
             if operand is operands[-1] and self.reads_before(user, start):
                 continue
             wider = width - self.width(v) + self.widths[start]
-            if wider > _WIDE and not self.as_written(start, user):
+            if wider > _WIDE and not (self.as_written(start, user) or self.is_stored(v, user)):
                 continue
             if self.fits(self.holds[start], here, found) and not self.crosses(v, start, here):
                 self.folder.values[v] = self.ops[start]
@@ -386,7 +402,7 @@ class _Line:
 
     def may_fold(self, v: Var, start: int) -> bool:
         operation, folder = self.ops[start], self.folder
-        if folder.uses[v] != 1 or len(operation.outs) != 1:
+        if (folder.uses[v] != 1 and v not in folder.again) or len(operation.outs) != 1:
             return False
         if not isinstance(operation, Op):
             if operation not in folder.whole or not isinstance(operation, P.If | P.Collect):
@@ -413,6 +429,13 @@ class _Line:
         if user is None and isinstance(made, Op) and made.primitive.form == "tuple":
             return True  # a line for a tuple that is returned saves none
         return self.bare or (origin is not None and user is not None and origin is user.origin)
+
+    def is_stored(self, v: Var, user: P.Operation | None) -> bool:
+        """Say whether a value of ours is all that stands on the right of an assignment."""
+        derived = self.folder.derived
+        if derived is None or v in derived.values or not isinstance(user, Op):
+            return False
+        return user.primitive.form in _STORES and user.operands[-1] is v
 
     def fits(self, moved: frozenset[int], here: int, later: frozenset[int]) -> bool:
         """Say whether operations may be evaluated at another one, before those that are `later`."""

@@ -24,7 +24,7 @@ class Makers:
 
     def __init__(self, program: P.Program) -> None:
         self.memory = memories(program)
-        self.uses = Counter(_read(program))
+        self.uses = uses_of(program)
         self._clock = 0
         self._made: dict[Var, tuple[Op, int, P.Block]] = {}
         self._written: dict[Var, int] = {}
@@ -79,6 +79,11 @@ class Makers:
             root = self.memory.of(v)
             if root is not None:
                 self._written[root] = self._clock
+
+
+def uses_of(program: P.Program) -> Counter[Var]:
+    """Count how often each variable is read."""
+    return Counter(_read(program))
 
 
 def _read(program: P.Program) -> Iterator[Var]:

@@ -72,6 +72,8 @@ class Printer:
             case P.Spread():
                 return gast.Starred(self.value(operand.value), gast.Load())
             case Var():
+                if operand in self.fold.repeated and operand in self.pending:
+                    return clone(self.pending[operand])
                 if operand in self.pending:
                     return self.pending.pop(operand)
                 return name(self.names.of(operand))

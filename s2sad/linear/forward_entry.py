@@ -23,6 +23,7 @@ from s2sad.ir.flows import active_with, flows
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.gathered import gathered
 from s2sad.ir.memories import memories
+from s2sad.ir.ordered import ordered
 from s2sad.ir.printed import printed
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
@@ -204,15 +205,19 @@ def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) 
     made = checked(simplified(checked(made), fixed))
     made = checked(without_unused(gathered(without_unused(made), fixed)))
     temps = _made_up(table.facts.analysed, linear, made)
-    if table.derivation.abreast:
-        made = checked(_abreast(table, linear, made, temps, seeded))
-        temps |= {name for dot, name in table.names.lists.items() if dot in temps}
-        node = printed(made, temps)
-    elif table.backward:
-        node = printed(made, temps)
-    else:
-        known = Derived(memories(made), linear.values, frozenset(linear.of.values()))
-        node = printed(made, temps, known)
+    if table.backward:
+        return _statements(printed(made, temps))
+    caught = any(isinstance(o, P.Try | P.With) for o in P.every(made.block))
+    known = Derived(memories(made), linear.values, frozenset(linear.of.values()), caught)
+    made = checked(ordered(made, known, lambda v: not v.name or v.name in temps))
+    if not table.derivation.abreast:
+        return _statements(printed(made, temps, known))
+    made = checked(_abreast(table, linear, made, temps, seeded))
+    temps |= {name for dot, name in table.names.lists.items() if dot in temps}
+    return _statements(printed(made, temps))
+
+
+def _statements(node: Node) -> Block:
     body: Block = node.body
     return body
 
