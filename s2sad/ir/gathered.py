@@ -35,8 +35,10 @@ from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
 
 Ops = list[Op]
+_TOTAL = K.Known(np.sum)
+_LINEAR = (_TOTAL, K.Known(np.mean))
 _MULT, _DIV, _ADD, _SUB = (L.INFIX[w] for w in ("Mult", "Div", "Add", "Sub"))
-_MINUS = L.PREFIX["USub"]
+_MINUS, _COPY = L.PREFIX["USub"], L.method("copy")
 
 
 def gathered(program: P.Program, fixed: frozenset[Var]) -> P.Program:
@@ -78,7 +80,10 @@ class _Worker:
         done: list[P.Operation] = []
         for operation in block.ops:
             if isinstance(operation, Op):
-                for op in self.op(self.bare(operation)):
+                made = self.op(self.bare(operation))
+                if made != [operation]:
+                    self.makers.instead(operation, made)
+                for op in made:
                     self.makers.made(op)
                     done.append(op)
             else:
@@ -91,15 +96,43 @@ class _Worker:
             return self.block(block)
 
     def bare(self, op: Op) -> Op:
-        """Return arithmetic that reads a value to which nothing is added, instead of the sum."""
+        """Return arithmetic that reads a value to which nothing is added, instead of the sum.
+
+        What is stored in a part of an array need not have the shape of that part.
+        """
+        if op.primitive.form in ("put item", "augmented item"):
+            return self.stored(op)
         if op.primitive.form != "infix" or op.outs[0] in self.fixed:
             return op
         table = {v: self.plain(v) for v in op.operands if isinstance(v, Var)}
         return op if all(v is w for v, w in table.items()) else R.op_with(op, table)
 
+    def stored(self, op: Op) -> Op:
+        """Return u[i] = x for u[i] = x + np.zeros_like(y)."""
+        owner, index, value = op.operands
+        if not isinstance(kind_of(owner), K.Array) or not isinstance(value, Var):
+            return op
+        bare = self.spread(value)
+        return op if bare is None else replace(op, operands=(owner, index, bare[0]))
+
+    def spread(self, given: Operand) -> tuple[Operand, Operand] | None:
+        """Return x and y for x + np.zeros_like(y), of a value that nobody else reads."""
+        op = self.own(given, kind_of(given))
+        if op is None or op.primitive is not _ADD:
+            return None
+        value, zeros = op.operands
+        made = self.makers.of(zeros)
+        if made is None or made.primitive is not L.CALL or len(made.operands) != 2:
+            return None
+        fn, like = made.operands
+        is_zeros = isinstance(fn, P.Outer) and fn.kind == K.Known(np.zeros_like)
+        return (value, like) if is_zeros and not made.settings else None
+
     def plain(self, given: Var) -> Operand:
-        """Return x for x + (x == 0) * False."""
+        """Return x for x + (x == 0) * False, and for a copy of x."""
         op = self.makers.of(given) if given not in self.fixed else None
+        if op is not None and op.primitive is _COPY and not op.settings:
+            return op.operands[0] if isinstance(given.kind, K.Array) else given
         if op is not None and op.primitive is _ADD:
             left, right = op.operands
             if self.is_nothing(right) and _covers(left, right):
@@ -132,7 +165,7 @@ class _Worker:
         """Return what has computed a number that nobody else reads, with the shape of another."""
         if not isinstance(given, Var) or given in self.fixed or not _is_real(given.kind):
             return None
-        if self.makers.uses[given] > 1 or not (_is_number(given.kind) or _alike(given.kind, like)):
+        if self.makers.uses[given] > 1 or not (_is_number(given.kind) or _as_wide(given.kind, like)):
             return None
         return self.makers.of(given, here=True)
 
@@ -152,7 +185,19 @@ class _Worker:
         found = Product()
         self.take_apart(found, op, op.outs[0].kind, True)
         self.inverted(found)
+        self.narrowed(found)
         return found if _is_exact(found) else None
+
+    def narrowed(self, out: Product) -> None:
+        """Let x stand for x + np.zeros_like(y) beside a factor of the shape of y."""
+        for i, v in enumerate(out.above):
+            bare = self.spread(v)
+            if bare is None:
+                continue
+            shape = kind_of(bare[1])
+            others = [*out.above[:i], *out.above[i + 1 :], *out.below]
+            if any(w is bare[1] or _alike(kind_of(w), shape) for w in others):
+                out.above[i] = bare[0]
 
     def inverted(self, out: Product) -> None:
         """Let p * p stand for p / x, where p is 1.0 / x."""
@@ -229,7 +274,7 @@ class _Worker:
         like, count = op.outs[0].kind, 1
         signs = (sign, -sign if op.primitive is _SUB else sign)
         for given, mine in zip(op.operands, signs, strict=True):
-            inner = self.own(given, like) if _alike(kind_of(given), like) else None
+            inner = self.own(given, like) if _as_wide(kind_of(given), like) else None
             if inner is not None and inner.primitive in (_ADD, _SUB):
                 count += self.terms(inner, mine, found)
                 continue
@@ -266,7 +311,7 @@ class _Worker:
     def summed(self, op: Op) -> Ops | None:
         """np.sum(2.0 * u * v) -> 2.0 * np.dot(u, v), for vectors"""
         callee, *given = op.operands
-        if not isinstance(callee, P.Outer) or callee.kind != K.Known(np.sum):
+        if not isinstance(callee, P.Outer) or callee.kind not in _LINEAR:
             return None
         if len(given) != 1 or op.settings or not _is_real(op.outs[0].kind):
             return None
@@ -290,7 +335,7 @@ class _Worker:
         """Return the sum of a product of arrays; that of two vectors has a name."""
         first, *others = (kind_of(v) for v in arrays)
         if len(others) == 1 and isinstance(first, K.Array) and first.rank == 1:
-            if _alike(first, others[0]):
+            if callee.kind == _TOTAL and _alike(first, others[0]):
                 home = callee.name.rpartition(".")[0]
                 dot = P.Outer(f"{home}.dot" if home else "dot", K.Known(np.dot))
                 if home:
@@ -388,6 +433,13 @@ def _alike(one: Kind, other: Kind) -> bool:
     """Say whether two kinds have the same shape."""
     if isinstance(one, K.Array) and isinstance(other, K.Array):
         return K.same_shape(one.dims, other.dims)
+    return _is_number(one) and _is_number(other)
+
+
+def _as_wide(one: Kind, other: Kind) -> bool:
+    """Say whether two kinds have the same number of axes."""
+    if isinstance(one, K.Array) and isinstance(other, K.Array):
+        return one.rank == other.rank
     return _is_number(one) and _is_number(other)
 
 

@@ -237,6 +237,16 @@ class _Worker:
         v = P.variable(given)
         return v is not None and self.touched.uses.get(v, 0) > 1
 
+    def is_new(self, given: Operand) -> bool:
+        """Say whether an array is read here for the only time, and is no part of another one."""
+        op = self.made.get(given) if isinstance(given, Var) and not self.is_shared(given) else None
+        if op is None or given in self.fixed:
+            return False
+        known = self.touched.memory.deeds.get(op)
+        if known is not None and known.fresh:
+            return True
+        return op.primitive.form == "item" and self.is_new(op.operands[0])
+
     def maker(self, given: Operand) -> Op | None:
         """Return what has computed a value, where that is what the value still is."""
         known = isinstance(given, Var) and self.touched.steady(given)
@@ -341,7 +351,21 @@ def _denied(worker: _Worker, op: Op) -> Ops | None:
     return None if holds is None else worker.same(op, P.Const(not holds))
 
 
+def _owned(worker: _Worker, op: Op) -> Ops | None:
+    """a.copy() -> a, where nobody can tell, or nobody else knows the array"""
+    if op.primitive is not _COPY or op.settings or len(op.operands) != 1:
+        return None
+    (value,) = op.operands
+    if not isinstance(op.outs[0].kind, K.Array) or not isinstance(kind_of(value), K.Array):
+        return None
+    if worker.is_new(value):
+        return worker.op(Op(op.outs, L.SAME, (value,), origin=op.origin))
+    return worker.same(op, value)
+
+
+_COPY = L.method("copy")
 _RULES = {
+    "method": (_owned,),
     "infix": (_folded, _neutral, _signed, _scaled),
     "compare": (_folded,),
     "prefix": (_minus, _denied),

@@ -268,6 +268,8 @@ class Printer:
         if region.style == "assert":
             given = [] if orelse[-1].exc is None else [orelse[-1].exc]
             orelse[-1] = gast.Raise(call("AssertionError", *given), None)
+        if orelse and not then and not self.comes_back:
+            return [gast.If(_denied(test), orelse, [])]
         return [gast.If(test, then or [gast.Pass()], orelse)]
 
     def chosen(self, region: P.If) -> Block:
@@ -495,6 +497,19 @@ class Printer:
                 keys.append(self.value(first))
                 values.append(self.value(given.pop(0)))
         return gast.Dict(keys, values)
+
+
+def _denied(test: Node) -> Node:
+    """Return the test that holds where another one does not."""
+    if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+        return test.operand
+    if isinstance(test, gast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITES:
+        return gast.Compare(test.left, [_OPPOSITES[type(test.ops[0])]()], test.comparators)
+    return gast.UnaryOp(gast.Not(), test)
+
+
+_OPPOSITES = {gast.In: gast.NotIn, gast.Is: gast.IsNot}
+_OPPOSITES |= {b: a for a, b in _OPPOSITES.items()}
 
 
 def _breaks(block: P.Block) -> bool:

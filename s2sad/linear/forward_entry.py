@@ -203,13 +203,14 @@ def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) 
     """Return the statements in which a derived program prints; it may give a pair (`seeded`)."""
     fixed = frozenset(linear.values)
     made = checked(simplified(checked(made), fixed))
-    made = checked(without_unused(gathered(without_unused(made), fixed)))
+    made = checked(without_unused(gathered(without_unused(made, fixed), fixed), fixed))
     temps = _made_up(table.facts.analysed, linear, made)
     if table.backward:
         return _statements(printed(made, temps))
     caught = any(isinstance(o, P.Try | P.With) for o in P.every(made.block))
     known = Derived(memories(made), linear.values, frozenset(linear.of.values()), caught)
-    made = checked(ordered(made, known, lambda v: not v.name or v.name in temps))
+    parts = temps | {v.name for v in known.shadows}
+    made = checked(ordered(made, known, lambda v: not v.name or v.name in parts))
     if not table.derivation.abreast:
         return _statements(printed(made, temps, known))
     made = checked(_abreast(table, linear, made, temps, seeded))
