@@ -56,12 +56,6 @@ class Product:
     below: list[Operand] = field(default_factory=list)
     count: int = 0
 
-    @property
-    def key(self) -> tuple[frozenset[tuple[Operand, int]], ...]:
-        """What two products have in common that differ in their coefficients."""
-        parts = (Counter(part) for part in (self.above, self.below))
-        return tuple(frozenset(part.items()) for part in parts)
-
 
 @dataclass
 class Term:
@@ -108,12 +102,20 @@ class _Worker:
         return op if all(v is w for v, w in table.items()) else R.op_with(op, table)
 
     def stored(self, op: Op) -> Op:
-        """Return u[i] = x for u[i] = x + np.zeros_like(y)."""
+        """Return u[i] = x for u[i] = x + np.zeros_like(y), u *= 2.0 for u[...] = 2.0 * u."""
         owner, index, value = op.operands
         if not isinstance(kind_of(owner), K.Array) or not isinstance(value, Var):
             return op
         bare = self.spread(value)
-        return op if bare is None else replace(op, operands=(owner, index, bare[0]))
+        if bare is not None:
+            return replace(op, operands=(owner, index, bare[0]))
+        made = self.own(value, kind_of(owner)) if op.primitive is L.PUT_ITEM else None
+        if made is not None and made.primitive is _MULT and index == P.Const(...):
+            factors = [v for v in made.operands if v is not owner]
+            if len(factors) == 1:
+                given = (owner, index, factors[0])
+                return replace(op, primitive=L.AUGMENTED_ITEM["Mult"], operands=given)
+        return op
 
     def spread(self, given: Operand) -> tuple[Operand, Operand] | None:
         """Return x and y for x + np.zeros_like(y), of a value that nobody else reads."""
@@ -261,13 +263,41 @@ class _Worker:
         count = self.terms(op, 1.0, terms)
         if not all(_is_exact(t.product) and _are_real(t.product) for t in terms):
             return None
-        merged = _merged([t for t in terms if t.product.coefficient != 0.0] or terms[:1])
+        merged = self.merged([t for t in terms if t.product.coefficient != 0.0] or terms[:1])
         first = next((i for i, t in enumerate(merged) if t.product.coefficient > 0), 0)
         merged.insert(0, merged.pop(first))
         made = self.added(merged, op)
         if made is None or len(made) > count + sum(t.product.count for t in terms):
             return None
         return None if len(made) == 1 and _same(made[0], op) else made
+
+    def merged(self, terms: Sequence[Term]) -> list[Term]:
+        """Return terms of which equal ones are one."""
+        found: dict[object, Term] = {}
+        for term in terms:
+            p = term.product
+            key = (self.key(p), p.coefficient > 0) if p.above else object()
+            if key in found:
+                total = found[key].product.coefficient + p.coefficient
+                found[key] = Term(replace(p, coefficient=total), None)
+            else:
+                found[key] = term
+        return list(found.values())
+
+    def key(self, product: Product) -> object:
+        """Return what two products have in common that differ in their coefficients."""
+        above, below = product.above, product.below
+        return frozenset(Counter(map(self.factor, above)).items()), frozenset(Counter(below).items())
+
+    def factor(self, given: Operand) -> object:
+        """Return what stands for a factor: np.dot(u, v) is np.dot(v, u), of real vectors."""
+        op = self.makers.of(given)
+        if op is None or op.primitive is not L.CALL or len(op.operands) != 3 or op.settings:
+            return given
+        fn, *vectors = op.operands
+        plain = isinstance(fn, P.Outer) and fn.kind == K.Known(np.dot)
+        alike = all(I.elements(kind_of(v)) == "float" and _rank(v) == 1 for v in vectors)
+        return frozenset(Counter(vectors).items()) if plain and alike else given
 
     def terms(self, op: Op, sign: float, found: list[Term]) -> int:
         """Add the terms of a sum; return of how many operations it consists."""
@@ -389,20 +419,6 @@ def _bare(product: Product, op: Op) -> Ops | None:
     return [Op((out,), L.SAME, (factors[0],), origin=op.origin)]
 
 
-def _merged(terms: Sequence[Term]) -> list[Term]:
-    """Return terms of which equal ones are one."""
-    found: dict[object, Term] = {}
-    for term in terms:
-        p = term.product
-        key = (p.key, p.coefficient > 0) if p.above else object()
-        if key in found:
-            total = found[key].product.coefficient + p.coefficient
-            found[key] = Term(replace(p, coefficient=total), None)
-        else:
-            found[key] = term
-    return list(found.values())
-
-
 # --- kinds ---------------------------------------------------------------------------------------
 
 
@@ -427,6 +443,11 @@ def _is_exact(product: Product) -> bool:
 
 def _is_number(kind: Kind) -> bool:
     return isinstance(kind, K.Num) or (isinstance(kind, K.Array) and not kind.rank)
+
+
+def _rank(given: Operand) -> int:
+    kind = kind_of(given)
+    return kind.rank if isinstance(kind, K.Array) else 0
 
 
 def _alike(one: Kind, other: Kind) -> bool:

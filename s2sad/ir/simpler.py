@@ -358,9 +358,11 @@ def _owned(worker: _Worker, op: Op) -> Ops | None:
     (value,) = op.operands
     if not isinstance(op.outs[0].kind, K.Array) or not isinstance(kind_of(value), K.Array):
         return None
-    if worker.is_new(value):
-        return worker.op(Op(op.outs, L.SAME, (value,), origin=op.origin))
-    return worker.same(op, value)
+    new = worker.is_new(value)
+    if not new and not (worker.touched.private(op.outs[0]) and worker.touched.steady(value)):
+        return None
+    same = Op(op.outs, L.SAME, (value,), origin=op.origin)
+    return worker.op(same) if worker.is_shared(value) else worker.kept(same)
 
 
 _COPY = L.method("copy")

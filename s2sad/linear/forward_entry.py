@@ -17,6 +17,7 @@ from s2sad import runtime
 from s2sad.causes import Story
 from s2sad.facts.fence import fence
 from s2sad.facts.memory import Memory
+from s2sad.facts.shift import cancelling
 from s2sad.ir import program as P
 from s2sad.ir.effects import Derived
 from s2sad.ir.flows import active_with, flows
@@ -135,10 +136,11 @@ def table_of(
     memory = memory_of(d, a)
     program = program_of(a.function, a.kinds, memory.changes)
     edges = flows(program, _classes(memory, a.function.locals), lent)
+    active = active_with(program, edges, wrt) - _shifts(a, program)
     known = Facts(
         a,
         program,
-        active_with(program, edges, wrt) | _together(a, memory.aliases, program),
+        active | _together(a, memory.aliases, program),
         frozenset(edges.written),
         memory.aliases,
         pushed_of(d, a, facts, frozenset(wrt), met),
@@ -148,6 +150,13 @@ def table_of(
     dots = map(table.names.dot, wrt)
     table.names.passed += map(table.names.several, dots) if d.abreast else dots
     return program, table
+
+
+def _shifts(a: Analysed, program: P.Program) -> frozenset[Var]:
+    """Return the values on which nothing depends, since they cancel."""
+    found = cancelling(a.function, a.kinds)
+    every = (op for op in P.every(program.block) if isinstance(op, Op) and op.origin in found)
+    return frozenset(v for op in every for v in op.outs)
 
 
 def _together(a: Analysed, aliases: Aliases, program: P.Program) -> frozenset[Var]:
