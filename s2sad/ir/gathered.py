@@ -131,10 +131,13 @@ class _Worker:
         return (value, like) if is_zeros and not made.settings else None
 
     def plain(self, given: Var) -> Operand:
-        """Return x for x + (x == 0) * False, and for a copy of x."""
+        """Return x for x + (x == 0) * False, for a copy of x, and for the conjugate of reals."""
         op = self.makers.of(given) if given not in self.fixed else None
         if op is not None and op.primitive is _COPY and not op.settings:
             return op.operands[0] if isinstance(given.kind, K.Array) else given
+        real = I.kept(op) if op is not None else None
+        if real is not None:
+            return real
         if op is not None and op.primitive is _ADD:
             left, right = op.operands
             if self.is_nothing(right) and _covers(left, right):

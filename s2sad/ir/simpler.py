@@ -365,8 +365,15 @@ def _owned(worker: _Worker, op: Op) -> Ops | None:
     return worker.op(same) if worker.is_shared(value) else worker.kept(same)
 
 
+def _kept(worker: _Worker, op: Op) -> Ops | None:
+    """np.real(a) -> a, for an array of real numbers"""
+    value = I.kept(op)
+    return None if value is None else worker.same(op, value)
+
+
 _COPY = L.method("copy")
 _RULES = {
+    "call": (_kept,),
     "method": (_owned,),
     "infix": (_folded, _neutral, _signed, _scaled),
     "compare": (_folded,),
