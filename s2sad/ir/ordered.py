@@ -51,23 +51,27 @@ class _Worker:
     def is_ours(self, operation: P.Operation) -> bool:
         """Say whether an operation computes a tangent, or writes memory of tangents alone."""
         if not isinstance(operation, Op):
-            return False
+            inner = [o for block in P.blocks(operation) for o in block.ops]
+            ours = self.derived.values.isdisjoint(operation.outs) and all(map(self.is_ours, inner))
+            return ours and isinstance(operation, P.If)
         owners = [p.object for p in operation.writes]
         theirs = any(isinstance(o, P.Outer) or o in self.derived.values for o in owners)
         return not theirs and self.derived.values.isdisjoint(operation.outs)
 
-    def foot(self, op: Op) -> Footprint:
+    def foot(self, op: P.Operation) -> Footprint:
         if op not in self.prints:
             self.prints[op] = footprint(op, self.derived)
         return self.prints[op]
 
-    def may_pass(self, tangent: Op, value: Op) -> bool:
+    def may_pass(self, tangent: P.Operation, value: Op) -> bool:
         """Say whether what follows a value may as well stand before it."""
         if not {*value.outs}.isdisjoint(_met(tangent)):
             return False
         one, other = self.foot(tangent), self.foot(value)
         if not (one.acts and other.acts):
             return commute(one, other)
+        if not isinstance(tangent, Op):
+            return False
         both = all(op.primitive.effect == "writes" and op.writes for op in (tangent, value))
         return both and one.unseen and self.apart(tangent, value)
 
@@ -77,8 +81,12 @@ class _Worker:
         return mine is not None and theirs is not None and mine.isdisjoint(theirs)
 
 
-def _met(op: Op) -> list[Var]:
-    """Return the variables that an operation reads or writes."""
+def _met(op: P.Operation) -> list[Var]:
+    """Return the variables that an operation reads or writes, and those in it."""
+    if not isinstance(op, Op):
+        ends = [v for block in P.blocks(op) for v in map(P.variable, block.end.results)]
+        inner = [v for block in P.blocks(op) for o in block.ops for v in _met(o)]
+        return [*filter(None, [*map(P.variable, P.operands(op)), *ends]), *inner]
     owners = [p.object for p in op.writes if isinstance(p.object, Var)]
     return [*(v for v in map(P.variable, P.operands(op)) if v is not None), *owners]
 
@@ -89,36 +97,34 @@ class _Line:
 
     worker: _Worker
     ops: list[P.Operation]
-    made: dict[Var, Op] = field(init=False)
+    made: dict[Var, P.Operation] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.made = {v: op for op in self.ops if isinstance(op, Op) for v in op.outs}
+        self.made = {v: op for op in self.ops for v in op.outs}
 
     def let_pass(self, value: Op, start: int) -> None:
         """Put a value behind the last tangent of a run that reads what it overwrites."""
         last = start
         for at in range(start + 1, len(self.ops)):
             tangent = self.ops[at]
-            if not isinstance(tangent, Op) or not self.worker.is_ours(tangent):
-                break
-            if not self.worker.may_pass(tangent, value):
+            if not self.worker.is_ours(tangent) or not self.worker.may_pass(tangent, value):
                 break
             if self.is_made_of_old(tangent, value):
                 last = at
         self.ops[start : last + 1] = [*self.ops[start + 1 : last + 1], value]
 
-    def is_made_of_old(self, tangent: Op, value: Op) -> bool:
+    def is_made_of_old(self, tangent: P.Operation, value: Op) -> bool:
         """Say whether the expression of a tangent reads what a value overwrites."""
         words = {v.name for v in value.outs} - {""}
         old = P.variable(value.operands[0]) if value.primitive.form == "augmented" else None
         mine = self.worker.foot(value)
-        pending: list[Op] = [tangent]
+        pending = [tangent]
         while pending:
             op = pending.pop()
             is_read = op is not tangent or not self.worker.foot(op).acts
             if mine.acts and is_read and not commute(self.worker.foot(op), mine):
                 return True
-            for v in filter(None, map(P.variable, P.operands(op))):
+            for v in _met(op):
                 if v.name in words or v is old:
                     return True
                 made = self.made.get(v) if v in self.worker.parts else None

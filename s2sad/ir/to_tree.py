@@ -38,6 +38,7 @@ from s2sad.nodes import (
     store,
     subscript,
 )
+from s2sad.syntax.strong import is_zero
 
 
 class Naming(Protocol):
@@ -455,6 +456,8 @@ class Printer:
                 return gast.UnaryOp(getattr(gast, word)(), given[0])
             case "compare":
                 words = [getattr(gast, w)() for w in word.split()]
+                if dict(op.settings).get("strong") is True:
+                    return is_zero(given[0])
                 return gast.Compare(given[0], words, given[1:])
             case "item":
                 return subscript(given[0], given[1])
