@@ -14,7 +14,7 @@ changes what it gives. A block in which every value does prints as an expression
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
@@ -278,8 +278,7 @@ class _Folder:
 
     def is_long(self, region: P.Region) -> bool:
         """Say whether a choice that nobody wrote takes more than a line."""
-        ours = self.derived is not None and self.derived.values.isdisjoint(region.outs)
-        return ours and isinstance(region, P.If) and self.width(region) > _WIDE
+        return self.is_ours(region) and isinstance(region, P.If) and self.width(region) > _WIDE
 
     def width(self, operation: P.Operation) -> int:
         """Return about how many columns an operation takes beside its operands."""
@@ -300,6 +299,10 @@ class _Folder:
         if found and not self.block(inner, True):
             raise NotImplementedError("a value in a guard, or a class caught, that is used twice")
         return found
+
+    def is_ours(self, operation: P.Operation) -> bool:
+        """Say whether an operation computes nothing that the user's code does."""
+        return self.derived is not None and self.derived.values.isdisjoint(operation.outs)
 
     def is_folded(self, operation: P.Operation) -> bool:
         """Say whether an operation leaves no statement."""
@@ -373,6 +376,7 @@ class _Line:
         """Fold what may fold of some operands, which are evaluated in this order."""
         found: frozenset[int] = frozenset()
         operands = list(given)
+        lines = self.lines_of_their_own(operands, user)
         width = sum(map(self.width, operands))
         for operand in reversed(operands):
             v = P.variable(operand)
@@ -382,13 +386,38 @@ class _Line:
             if operand is operands[-1] and self.reads_before(user, start):
                 continue
             wider = width - self.width(v) + self.widths[start]
-            if wider > _WIDE and not (self.as_written(start, user) or self.is_stored(v, user)):
+            if v in lines:
                 continue
             if self.fits(self.holds[start], here, found) and not self.crosses(v, start, here):
                 self.folder.values[v] = self.ops[start]
                 found |= self.holds[start]
                 width = wider
         return found, width
+
+    def lines_of_their_own(
+        self, operands: Sequence[Operand], user: P.Operation | None
+    ) -> frozenset[Var]:
+        """Return the widest operands, without which the others fit into a line."""
+        wide = {}
+        for v in filter(None, map(P.variable, operands)):
+            if v in self.at and self.may_fold(v, self.at[v]):
+                wide[v] = self.widths[self.at[v]] - self.width(v)
+        total = sum(map(self.width, operands)) + sum(wide.values())
+        found = set()
+        for v in sorted(wide, key=wide.__getitem__, reverse=True):
+            if total <= _WIDE:
+                break
+            start = self.at[v]
+            if not (self.stays_whole(v, start) or self.as_written(start, user)):
+                if not self.is_stored(v, user):
+                    found.add(v)
+                    total -= wide[v]
+        return frozenset(found)
+
+    def stays_whole(self, v: Var, start: int) -> bool:
+        """Say whether a value stands where it is used, however long that is."""
+        operation = self.ops[start]
+        return v in self.folder.again or (isinstance(operation, Op) and self.in_brackets(operation))
 
     def reads_before(self, user: P.Operation | None, start: int) -> bool:
         """Say whether Python reads what is changed in place, and then computes what changes it.
@@ -428,12 +457,13 @@ class _Line:
         made, origin = self.ops[start], self.ops[start].origin
         if user is None and isinstance(made, Op) and made.primitive.form == "tuple":
             return True  # a line for a tuple that is returned saves none
+        if user is not None and self.folder.is_ours(made):
+            return self.bare
         return self.bare or (origin is not None and user is not None and origin is user.origin)
 
     def is_stored(self, v: Var, user: P.Operation | None) -> bool:
         """Say whether a value of ours is all that stands on the right of an assignment."""
-        derived = self.folder.derived
-        if derived is None or v in derived.values or not isinstance(user, Op):
+        if not isinstance(user, Op) or not self.folder.is_ours(self.ops[self.at[v]]):
             return False
         return user.primitive.form in _STORES and user.operands[-1] is v
 

@@ -69,6 +69,7 @@ class Term:
 class _Worker:
     makers: Makers
     fixed: frozenset[Var]
+    choices: set[Operand] = field(default_factory=set)
 
     def block(self, block: P.Block) -> P.Block:
         done: list[P.Operation] = []
@@ -81,6 +82,7 @@ class _Worker:
                     self.makers.made(op)
                     done.append(op)
             else:
+                self.choices.update(operation.outs if isinstance(operation, P.If) else ())
                 loops = isinstance(operation, P.For | P.While | P.Collect)
                 done.append(R.with_blocks(operation, functools.partial(self.inner, loops)))
         return P.Block(block.params, tuple(done), block.end)
@@ -248,6 +250,7 @@ class _Worker:
         for v in numbers:
             minus = chain.times(v, minus)
         below = [v for v in product.below if _is_number(kind_of(v))]
+        below.sort(key=lambda v: v in self.choices)
         if chain.value is None and arrays and below:
             minus = chain.times(arrays.pop(0), minus)
         for v in below:
