@@ -55,16 +55,19 @@ class Fold:
     def leaves(self, operands: Iterable[Operand]) -> frozenset[Var]:
         """Return the variables that are read where operands print."""
         found: set[Var] = set()
-        pending = [v for v in map(P.variable, operands) if v is not None]
+        given = [v for v in map(P.variable, operands) if v is not None]
+        pending, binds = list(given), False
         while pending:
             v = pending.pop()
             made = self.values.get(v)
             if made is not None:
-                pending += read_inside(made) if not isinstance(made, Op) else []
+                if not isinstance(made, Op):
+                    pending += read_inside(made)
+                    binds = True
                 pending += [w for w in map(P.variable, P.operands(made)) if w is not None]
             elif not v.cell and v not in self.cells:
                 found.add(v)
-        return frozenset(found - self._targets(operands))
+        return frozenset(found - self._targets(given) if binds else found)
 
     def _targets(self, operands: Iterable[Operand]) -> set[Var]:
         made = [self.values.get(v) for v in map(P.variable, operands) if v is not None]
@@ -398,9 +401,12 @@ class _Line:
         self, operands: Sequence[Operand], user: P.Operation | None
     ) -> frozenset[Var]:
         """Return the widest operands, without which the others fit into a line."""
+        given = [v for v in map(P.variable, operands) if v is not None and v in self.at]
+        if sum(self.widths[self.at[v]] for v in given) + 20 * len(operands) <= _WIDE:
+            return frozenset()
         wide = {}
-        for v in filter(None, map(P.variable, operands)):
-            if v in self.at and self.may_fold(v, self.at[v]):
+        for v in given:
+            if self.may_fold(v, self.at[v]):
                 wide[v] = self.widths[self.at[v]] - self.width(v)
         total = sum(map(self.width, operands)) + sum(wide.values())
         found = set()

@@ -44,7 +44,9 @@ class _Worker:
         line = _Line(self, ops)
         for start in reversed(range(len(ops))):
             operation = ops[start]
-            if isinstance(operation, Op) and not self.is_ours(operation):
+            if not isinstance(operation, Op) or self.is_ours(operation):
+                continue
+            if any(v.name for v in operation.outs) or self.foot(operation).acts:
                 line.let_pass(operation, start)
         return P.Block(block.params, tuple(ops), block.end)
 
