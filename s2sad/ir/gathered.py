@@ -133,10 +133,11 @@ class _Worker:
         return (value, like) if is_zeros and not made.settings else None
 
     def plain(self, given: Var) -> Operand:
-        """Return x for x + (x == 0) * False, for a copy of x, and for the conjugate of reals."""
+        """Return x for x + (x == 0) * False, for a copy of x, and for x.conj() of reals."""
         op = self.makers.of(given) if given not in self.fixed else None
         if op is not None and op.primitive is _COPY and not op.settings:
-            return op.operands[0] if isinstance(given.kind, K.Array) else given
+            alone = isinstance(given.kind, K.Array) and self.makers.uses[given] == 1
+            return op.operands[0] if alone else given
         real = I.kept(op) if op is not None else None
         if real is not None:
             return real
@@ -172,7 +173,9 @@ class _Worker:
         """Return what has computed a number that nobody else reads, with the shape of another."""
         if not isinstance(given, Var) or given in self.fixed or not _is_real(given.kind):
             return None
-        if self.makers.uses[given] > 1 or not (_is_number(given.kind) or _as_wide(given.kind, like)):
+        if self.makers.uses[given] > 1 or not (
+            _is_number(given.kind) or _as_wide(given.kind, like)
+        ):
             return None
         return self.makers.of(given, here=True)
 
@@ -293,7 +296,9 @@ class _Worker:
     def key(self, product: Product) -> object:
         """Return what two products have in common that differ in their coefficients."""
         above, below = product.above, product.below
-        return frozenset(Counter(map(self.factor, above)).items()), frozenset(Counter(below).items())
+        return frozenset(Counter(map(self.factor, above)).items()), frozenset(
+            Counter(below).items()
+        )
 
     def factor(self, given: Operand) -> object:
         """Return what stands for a factor: np.dot(u, v) is np.dot(v, u), of real vectors."""

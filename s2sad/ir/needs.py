@@ -157,7 +157,7 @@ class _Walk:
             self.kept_by_maker(op)
 
     def is_derived(self, operation: P.Operation) -> bool:
-        """Say whether an operation gives nothing but values that the user's code does not compute."""
+        """Say whether an operation gives values, none of which the user's code computes."""
         if self.own is None or not operation.outs or not self.own.isdisjoint(operation.outs):
             return False
         inner = () if isinstance(operation, Op) else P.blocks(operation)

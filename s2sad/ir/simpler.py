@@ -97,8 +97,9 @@ _BY_NAME = ("closure", "statement", "look", "forget")
 
 @dataclass
 class _Worker:
-    """`copies` are variables with what they are equal to, `made` is what computes the others, `uses`
-    says how often each variable is read, `here` are those that this block has made.
+    """`copies` are variables with what they are equal to, `made` is what computes the others.
+
+    `uses` says how often each variable is read, `here` are those that this block has made.
     """
 
     fixed: frozenset[Var]
@@ -193,7 +194,9 @@ class _Worker:
         made = self.made.get(given) if given is not None else None
         if made is None or made.primitive is not L.TUPLE or not self.fixed.isdisjoint(op.outs):
             return self.kept(op)
-        if len(made.operands) != len(op.outs) or any(isinstance(o, P.Spread) for o in made.operands):
+        if len(made.operands) != len(op.outs) or any(
+            isinstance(o, P.Spread) for o in made.operands
+        ):
             return self.kept(op)
         return self.bound(op.outs, made.operands)
 
