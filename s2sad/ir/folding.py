@@ -249,6 +249,10 @@ class _Folder:
     again: set[Var] = field(default_factory=set)
     widths: dict[P.Block, int] = field(default_factory=dict)
     prints: dict[P.Operation, Footprint] = field(default_factory=dict)
+    so_far: Fold = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.so_far = Fold(self.values, self.whole, {}, frozenset())
 
     def block(self, block: P.Block, bare: bool) -> bool:
         """Fold what folds in a block; say whether it prints as an expression."""
@@ -322,7 +326,7 @@ class _Folder:
         given = list(P.operands(operation))
         if not isinstance(operation, Op):
             given += read_inside(operation)
-        return Fold(self.values, self.whole, {}, frozenset()).leaves(given)
+        return self.so_far.leaves(given)
 
     def foot(self, operation: P.Operation) -> Footprint:
         if operation not in self.prints:
