@@ -69,10 +69,10 @@ RULES_MAY_IMPORT = (
 )
 # Lines a room may have, docstrings included. Rooms shrink: what is gained is noted here.
 BUDGETS = {
-    "capture": 8_470,
+    "capture": 8_560,
     "emitted": 410,
     "facts": 17_790,
-    "ir": 6_160,  # of these from_tree and cells go in landing 6, with the tree that they read
+    "ir": 6_700,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 2_070,
     "linear": 7_620,  # what modes/ is to become
     "modes": 12_570,

@@ -14,7 +14,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
-from s2sad.ir.program import Operand, Var
+from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
 from s2sad.linear.operand_binding import Bound
 from s2sad.linear.operands import kind_of
@@ -84,7 +84,7 @@ def _number(t: Tangents, value: float) -> Operand:
 def zero_test(t: Tangents, dots: Sequence[Operand]) -> Operand:
     """Return the test that says where all of some tangents are zero."""
     arrays = any(K.may_be_array(kind_of(o)) for o in dots)
-    tests = [t.emit(L.compare("Eq"), (o, P.Const(0)), _truth(kind_of(o))) for o in dots]
+    tests = [_is_zero(t, o) for o in dots]
     if arrays:
         return functools.reduce(
             lambda a, b: t.emit(L.INFIX["BitAnd"], (a, b), _truth(kind_of(a))), tests
@@ -92,6 +92,14 @@ def zero_test(t: Tangents, dots: Sequence[Operand]) -> Operand:
     if len(tests) > 1:
         return functools.reduce(lambda a, b: _both(t, a, b), tests)
     return tests[0]
+
+
+def _is_zero(t: Tangents, given: Operand) -> Var:
+    """Return the test that says where a tangent is zero; the text explains such tests."""
+    out = Var("", _truth(kind_of(given)))
+    told = (("strong", True),)
+    t.add(Op((out,), L.compare("Eq"), (given, P.Const(0)), told, (), (), t.origin))
+    return out
 
 
 def _both(t: Tangents, a: Var, b: Var) -> Var:

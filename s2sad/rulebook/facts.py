@@ -75,7 +75,8 @@ class Numbers:
     "joined", or not all, since it is "widened" by constants. `raises` says what its derivative may
     raise where the function has raised nothing: "anything", "nothing", or only what the function
     itself raises ("the same"). `carries` is False where the result never has a derivative.
-    With `of_shape` it depends on shapes and dtypes alone, on no number that an array holds.
+    With `of_shape` it depends on shapes and dtypes alone, on no number that an array holds. Of real
+    numbers a function may give the same ones: then it `keeps_real`.
     """
 
     form: Form = "other"
@@ -83,6 +84,7 @@ class Numbers:
     raises: Raises = "anything"
     carries: bool = True
     of_shape: bool = False
+    keeps_real: bool = False
 
 
 @dataclass(frozen=True)
