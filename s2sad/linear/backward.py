@@ -34,12 +34,14 @@ from s2sad.linear.turned_memory import (
     turned_display,
     turned_field,
     turned_item,
+    turned_joined,
     turned_method,
     turned_put,
     turned_sum,
     turned_tuple,
     turned_unpack,
 )
+from s2sad.linear.turned_slots import shown
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
 
@@ -82,7 +84,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     """Add what an operation on tangents says, turned round."""
     form, original = op.primitive.form, op
     if acc.shadows is not None:
-        acc.shadows.kept.clear()
+        acc.shadows.seen.clear()
     if form not in ("tangent of call", "discard"):
         op = sweep.stable(op, acc.t, acc.shadows)
     if acc.shadows is not None and turned_structure(sweep, op, acc, acc.shadows):
@@ -121,6 +123,10 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         for v in op.outs:
             acc.of.pop(v, None)  # it is made of no tangent
         return
+    if form == "tangent" and acc.shadows is not None:
+        for v in op.outs:
+            if isinstance(sweep.values[v].kind, K.Tuple):
+                shown(v, acc, acc.shadows)
     bars = [acc.of.pop(v, None) if stays(sweep, op, v, acc) else acc.taken(v) for v in op.outs]
     if not any(bars):
         return
@@ -137,13 +143,16 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             minus = acc.t.emit(op.primitive, (value,), kind_of(value))
             acc.add(op.operands[0], Bar(minus, True))
         case "tangent":
-            add_pulled(sweep, told_by(op), bar, acc)
+            told = told_by(op)
+            add_pulled(sweep, told, acc.built(bar, told.out), acc)
         case "item":
             turned_item(sweep, op, bar, acc)
         case "field":
             turned_field(sweep, op, bar, acc)
         case "tuple":
             turned_tuple(sweep, op, bar, acc)
+        case "infix" if isinstance(sweep.values[op.outs[0]].kind, K.Tuple):
+            turned_joined(sweep, op, bar, acc)
         case "call" if function_of(op) is sum and len(op.operands) == 2 and not op.settings:
             turned_sum(sweep, op, value_of(bar), acc)
         case "call" if function_of(op) is float and sweep.is_number(op.operands[1]):
@@ -165,10 +174,10 @@ def stays(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> bool:
     return isinstance(sweep.values[source].kind, K.Tuple) or acc.is_shadowed(source)
 
 
-def add_pulled(sweep: Sweep, told: Computed, bar: Bar, acc: Cotangents) -> None:
+def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> None:
     """Add what a function passes back; what is new and goes to one operand is our own."""
     start = len(acc.t.ops)
-    found = pulled(acc.t, told, value_of(bar))
+    found = pulled(acc.t, told, bar)
     made = [o for o in acc.t.ops[start:] if isinstance(o, Op)]
     new = {v for o in made if o.primitive.form in ("infix", "prefix") for v in o.outs}
     values = [value for _, value in found]

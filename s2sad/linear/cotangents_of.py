@@ -18,6 +18,7 @@ from s2sad.linear.by_identity import Shadows
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
+from s2sad.linear.zero_tangents import part as part_of
 from s2sad.primitives import language as L
 
 
@@ -60,10 +61,7 @@ class Cotangents:
     def taken(self, dot: Var) -> Bar | None:
         """Return a cotangent that is complete; there is none any more."""
         if self.shadows is not None and dot in self.shadows.dots:
-            v = self.value(dot)
-            if not isinstance(v.kind, K.Array) and v in self.t.table.facts.written:
-                raise NotYet("a structure that a function makes, and that is changed")
-            return Bar(self.shadows.taken(self.t, v), True)
+            return Bar(self.shadows.taken(self.t, self.value(dot)), True)
         return self.of.pop(dot, None)
 
     def has(self, dot: Var) -> bool:
@@ -120,7 +118,7 @@ class Cotangents:
     def _sum(self, one: Bar, other: Bar, of: Kind) -> Bar:
         """Return the sum of two cotangents of a value of some kind."""
         if isinstance(of, K.Tuple):
-            left, right = self._apart(one, of), self._apart(other, of)
+            left, right = self.apart(one, of), self.apart(other, of)
             triples = zip(left, right, of.items, strict=True)
             parts = ((a and b and self._sum(a, b, k)) or a or b for a, b, k in triples)
             return Bar(None, parts=tuple(parts))
@@ -141,7 +139,7 @@ class Cotangents:
             return Bar(out, True)
         return Bar(self.t.emit(L.INFIX["Add"], (first, second), kind), True)
 
-    def _apart(self, bar: Bar, kind: K.Tuple) -> tuple[Bar | None, ...]:
+    def apart(self, bar: Bar, kind: K.Tuple) -> tuple[Bar | None, ...]:
         """Return the cotangents of the parts of a tuple."""
         if bar.parts or bar.value is None:
             return bar.parts or (None,) * len(kind.items)
@@ -159,17 +157,19 @@ class Cotangents:
             return self.buffer(dot)
         if bar is None:
             return zeros_like(self.t, self.value(dot))
-        return self._built(bar, self.value(dot).kind, self.value(dot))
+        return self.built(bar, self.value(dot))
 
-    def _built(self, bar: Bar, kind: Kind, value: Operand) -> Operand:
+    def built(self, bar: Bar, value: Operand) -> Operand:
+        """Return the cotangent of a value as one; the parts of a tuple without one get zeros."""
         if not bar.parts:
             assert bar.value is not None
             return bar.value
+        kind = kind_of(value)
         assert isinstance(kind, K.Tuple)
         found: list[Operand] = []
         for i, (part, k) in enumerate(zip(bar.parts, kind.items, strict=True)):
-            item = self.t.emit(L.ITEM, (value, P.Const(i)), k)
-            found.append(nothing(self.t, item, k) if part is None else self._built(part, k, item))
+            item = part_of(self.t, value, kind, i)
+            found.append(nothing(self.t, item, k) if part is None else self.built(part, item))
         return self.t.emit(L.TUPLE, found, tangent_kind(kind))
 
     def buffer(self, dot: Var) -> Var:

@@ -113,7 +113,8 @@ def check_view(sweep: Sweep, noted: CallOfUser, t: Tangents) -> None:
     """Stop where a call returns memory that it is given, and that is written."""
     (out,) = noted.op.outs
     shared = t.table.facts.aliases.pairs_after.get(noted.op.origin, {}).get(out.name, frozenset())
-    given = {o.name for p in noted.call.given.values() for o in parts_of(p) if isinstance(o, Var)}
+    everything = (*noted.call.given.values(), *noted.call.extra.values())
+    given = {o.name for p in everything for o in parts_of(p) if isinstance(o, Var)}
     if out in t.table.facts.written and shared & given:
         raise NotYet("a view that a call returns, turned round")
 
