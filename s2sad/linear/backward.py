@@ -41,7 +41,7 @@ from s2sad.linear.turned_memory import (
     turned_tuple,
     turned_unpack,
 )
-from s2sad.linear.turned_slots import shown
+from s2sad.linear.turned_slots import complete, hand_over
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
 
@@ -123,11 +123,10 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         for v in op.outs:
             acc.of.pop(v, None)  # it is made of no tangent
         return
-    if form == "tangent" and acc.shadows is not None:
-        for v in op.outs:
-            if isinstance(sweep.values[v].kind, K.Tuple):
-                shown(v, acc, acc.shadows)
-    bars = [acc.of.pop(v, None) if stays(sweep, op, v, acc) else acc.taken(v) for v in op.outs]
+    if form in ("tuple", "same", "infix"):
+        for o in op.operands:
+            hand_over(op.outs[0], o.value if isinstance(o, P.Spread) else o, acc)
+    bars = [taken(sweep, op, v, acc) for v in op.outs]
     if not any(bars):
         return
     if form == "unpack":
@@ -165,13 +164,19 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             raise NotYet(f"{form} of tangents, turned round")
 
 
-def stays(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> bool:
-    """Say whether what is unpacked shows memory that has a cotangent of its own."""
-    if op.primitive.form != "unpack":
-        return False
-    (source,) = op.operands
-    assert isinstance(source, Var)
-    return isinstance(sweep.values[source].kind, K.Tuple) or acc.is_shadowed(source)
+def taken(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> Bar | None:
+    """Return the cotangent of what an operation gives; there is none any more.
+
+    What is unpacked and shows memory that has a cotangent of its own has no other.
+    """
+    if op.primitive.form == "unpack":
+        (source,) = op.operands
+        assert isinstance(source, Var)
+        whole = v in sweep.values and is_structure(sweep.values[v].kind)
+        if whole or acc.is_shadowed(source) or acc.shows_memory(source):
+            return acc.of.pop(v, None)
+    made = op.primitive.form == "tangent" and acc.shows_memory(v)
+    return complete(v, acc) if made else acc.taken(v)
 
 
 def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> None:
@@ -268,6 +273,7 @@ def turned_arm(
             for v, result in zip(outs, block.end.results, strict=True):
                 if v in seeds:
                     inner.add(result, dataclasses.replace(seeds[v], own=False))
+                hand_over(v, result, inner)
         forward = turned_block(sweep, block, inner)
     return Arm(forward, list(ops), inner)
 
@@ -303,6 +309,7 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
         for p, result in zip(body.params, body.end.results, strict=True):
             if p in bars:
                 inner.add(result, Bar(bars[p], isinstance(bars[p].kind, K.Array)))
+            hand_over(p, result, inner)
         sweep.rounds += 1
         forward = turned_block(sweep, body, inner)
         sweep.rounds -= 1
@@ -318,6 +325,8 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
     t.add(P.For(outs, over, target, tuple(starts_bar), back, region.origin))
     for p, out in zip(params, outs, strict=False):
         acc.add(begun[p], Bar(out, isinstance(out.kind, K.Array)))
+    for p, start in begun.items():
+        hand_over(p, start, acc)
     for d, out in zip(free, outs[len(params) :], strict=True):
         acc.of[d] = Bar(out, isinstance(out.kind, K.Array))
     results = tuple(body.end.results[i] for i in primal)

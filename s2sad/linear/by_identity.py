@@ -9,7 +9,7 @@ In the cotangent of a structure only the numbers matter: what memory stands in i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from s2sad import kinds as K
@@ -137,6 +137,13 @@ def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
             raise NotYet("cotangents by identity on a device")
         if isinstance(kind, K.Union) and any(map(is_memory, kind.inside)) and not is_memory(kind):
             raise NotYet("a value that may be memory, or a number")
+
+
+def parts_below(kind: Kind) -> Iterator[Kind]:
+    """Yield the kinds of the parts of a value, and of their parts."""
+    for k in K.together(kind):
+        yield k
+        yield from parts_below(k)
 
 
 def are_plain(dots: Sequence[Operand], values: Mapping[Var, Var], shadows: Shadows) -> list[Var]:

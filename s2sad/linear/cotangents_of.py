@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import gast
@@ -14,7 +14,7 @@ from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
-from s2sad.linear.by_identity import Shadows
+from s2sad.linear.by_identity import Shadows, is_memory, parts_below
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
@@ -71,21 +71,50 @@ class Cotangents:
             self.is_shadowed(dot) or dot in self.of or (ref is not None and self.has(owner_of(ref)))
         )
 
+    def shows_memory(self, dot: Var) -> bool:
+        """Say whether a tuple holds memory whose cotangent is found by identity, and only so."""
+        v = self.values.get(dot)
+        tuple_ = v is not None and isinstance(v.kind, K.Tuple)
+        return tuple_ and self.shadows is not None and v in self.t.table.facts.written
+
+    def without_memory(self, bar: Bar, read: Callable[[], Operand], kind: Kind) -> Bar | None:
+        """Add the memory in a cotangent to its shadows; return what is left, of numbers."""
+        if not K.differentiable(kind):
+            return None
+        if is_memory(kind):
+            assert self.shadows is not None and bar.value is not None
+            self.shadows.add(self.t, read(), bar.value)
+            return None
+        if not isinstance(kind, K.Tuple) or not any(map(is_memory, parts_below(kind))):
+            return bar
+        value = read()
+        left = [
+            p and self.without_memory(p, lambda i=i: part_of(self.t, value, kind, i), k)  # type: ignore[misc]
+            for i, (k, p) in enumerate(zip(kind.items, self.apart(bar, kind), strict=True))
+        ]
+        return Bar(None, parts=tuple(left)) if any(left) else None
+
     def add(self, dot: Operand, bar: Bar) -> None:
         """Add to the cotangent of a tangent."""
         if not isinstance(dot, Var) or dot not in self.values:
             return
-        kind = self.values[dot].kind
-        if self.shadows is not None and dot in self.shadows.dots:
+        v = self.values[dot]
+        kind = v.kind
+        if self.shows_memory(dot):
+            left = self.without_memory(bar, lambda: v, kind)
+            if left is not None:
+                known = self.of.get(dot)
+                self.of[dot] = left if known is None else self.summed(known, left, kind)
+        elif self.shadows is not None and dot in self.shadows.dots:
             assert bar.value is not None
-            self.shadows.add(self.t, self.values[dot], bar.value)
+            self.shadows.add(self.t, v, bar.value)
         elif K.is_container(kind) and not isinstance(kind, K.Tuple):
             self._into_structure(dot, bar)
         elif dot in self.refs:
             self._into_part(dot, bar)
         else:
             known = self.of.get(dot)
-            self.of[dot] = bar if known is None else self._sum(known, bar, kind)
+            self.of[dot] = bar if known is None else self.summed(known, bar, kind)
 
     def _into_structure(self, dot: Var, bar: Bar) -> None:
         assert bar.value is not None
@@ -115,12 +144,12 @@ class Cotangents:
         added = L.augmented_field(word, "Add")
         t.add(Op((), added, (owner, bar.value), (), (), places, t.origin))
 
-    def _sum(self, one: Bar, other: Bar, of: Kind) -> Bar:
+    def summed(self, one: Bar, other: Bar, of: Kind) -> Bar:
         """Return the sum of two cotangents of a value of some kind."""
         if isinstance(of, K.Tuple):
             left, right = self.apart(one, of), self.apart(other, of)
             triples = zip(left, right, of.items, strict=True)
-            parts = ((a and b and self._sum(a, b, k)) or a or b for a, b, k in triples)
+            parts = ((a and b and self.summed(a, b, k)) or a or b for a, b, k in triples)
             return Bar(None, parts=tuple(parts))
         assert one.value is not None and other.value is not None
         if not K.is_numeric(K.without_none(of)):

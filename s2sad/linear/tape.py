@@ -29,7 +29,7 @@ def taped(
     """Return what is kept of each round, what the backward loop runs over, and its body."""
     t = acc.t
     maker = sweep.makers.get(region.over) if isinstance(region.over, Var) else None
-    callee = maker.operands[0] if maker is not None else None
+    callee = maker.operands[0] if maker is not None and maker.primitive is L.CALL else None
     counted = isinstance(callee, P.Outer) and callee.kind == K.Known(range)
     if counted and isinstance(region.target, Var) and {*needed} <= {region.target}:
         turn = Var(region.target.name, region.target.kind)

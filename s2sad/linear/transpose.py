@@ -32,6 +32,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
 from s2sad.linear.tape import again, needed_in
+from s2sad.linear.turned_slots import complete
 from s2sad.modes.hooks import is_hook
 
 
@@ -93,6 +94,7 @@ def transpose(
         return Turned(tuple(forward), tuple(t.ops), bars)
     asked = [d for d in asked if table.outermost or not is_memory(values[d].kind)]
     acc.shadows.seen |= seen
+    acc.of |= {dot: bar for dot in asked if (bar := complete(dot, acc)) is not None}
     bars = tuple(
         acc.shadows.taken(t, values[dot]) if values[dot] in seen else owned(sweep, acc, dot)
         for dot in asked

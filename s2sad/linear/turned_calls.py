@@ -13,6 +13,7 @@ from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
+from s2sad.linear.turned_slots import complete
 from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of
 from s2sad.linear.user_calls import Given as Gathered
 from s2sad.linear.zero_tangents import nothing
@@ -67,6 +68,9 @@ def _reversed(
     t, seed = acc.t, tuple[Operand, ...]()
     if pair.seeded and op.outs:
         (dot,) = op.outs
+        bar = complete(dot, acc)
+        if bar is not None:
+            acc.of[dot] = bar
         seed = (owned(sweep, acc, dot),)
         acc.of.pop(dot, None)
     elif pair.seeded:

@@ -18,7 +18,6 @@ from s2sad.linear.by_identity import Shadows, act, holds_numbers, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import fit
 from s2sad.linear.memory_parts import copies
-from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import NOTHING, NotYet, tangent_kind
 from s2sad.linear.turned_memory import function_of, makes_object
@@ -30,6 +29,7 @@ from s2sad.linear.turned_slots import (
     fetch,
     fetch_items,
     is_slice,
+    length_at,
     nothing_in,
     nothing_inside,
     passed,
@@ -116,29 +116,13 @@ def _joined_from(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, v: Var
             fetch(sweep, given, _slot(v, L.ITEM, (place,), given, acc), acc, shadows)
         elif not numbers:
             fetch_items(sweep, given, NOTHING, acc, shadows)
-        count = _length(sweep, given, op, acc) if many and numbers else P.Const(1)
+        count = length_at(sweep, given, op, acc) if many and numbers else P.Const(1)
         end = _sum(place, count, acc)
         if many and numbers:
             cut = slice_of(place, end, t)
             items = t.emit(L.ITEM, (shadow, cut), v.kind)
             fetch_items(sweep, given, items, acc, shadows)
         place = end
-
-
-def _length(sweep: Sweep, operand: Operand, op: Op, acc: Cotangents) -> Operand:
-    """Return how many items something has at an operation."""
-    v = sweep.values.get(operand, operand) if isinstance(operand, Var) else operand
-    kind = kind_of(v)
-    if isinstance(kind, K.Tuple):
-        return P.Const(len(kind.items))
-    if not isinstance(v, Var) or isinstance(kind, K.Iterable_):
-        raise NotYet("what comes into a list, of unknown length")
-    length = P.Outer("len", K.Known(len))
-    if op not in sweep.unstable:
-        return acc.t.call(length, (v,), K.INT)
-    count = Var("", K.INT)
-    sweep.copies.append(Op((count,), L.CALL, (length, v), (), (P.Place(v),), (), op.origin))
-    return count
 
 
 def _sum(one: Operand, other: Operand, acc: Cotangents) -> Operand:
@@ -191,13 +175,16 @@ def _slots_of(op: Op) -> Iterator[tuple[Primitive, Steps, Operand]]:
 
 
 def _part(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, whole: Kind) -> bool:
-    (out,) = op.outs
+    (out,), owner = op.outs, op.operands[0]
     if isinstance(whole, K.Array):
         shown = op.operands[0] in shadows.dots and out in shadows.dots
         return shown and not copies(op.operands[1], sweep.makers)
     if out not in sweep.values or not is_structure(whole):
-        return False
-    v, owner, steps = sweep.values[out], op.operands[0], op.operands[1:]
+        if out not in sweep.values:
+            return False
+        stays = out in shadows.dots and isinstance(owner, Var) and acc.shows_memory(owner)
+        return stays or is_structure(sweep.values[out].kind)
+    v, steps = sweep.values[out], op.operands[1:]
     assert isinstance(owner, Var)
     if isinstance(whole, K.List) and is_slice(steps[0]):
         if holds_numbers(v.kind):
@@ -209,7 +196,7 @@ def _part(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, whole: Kind) 
         return True
     if isinstance(v.kind, K.Num):
         return False
-    value = passed(lambda: v, v.kind, acc.of.pop(out, None), acc, shadows)
+    value = passed(lambda: v, v.kind, acc.of.pop(out, None), acc)
     if value != NOTHING:
         add_to_slot(acc.buffer(owner), v.kind, op.primitive, steps, value, acc.t)
     return True
@@ -231,7 +218,7 @@ def _called(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:
         fetch_items(sweep, given, items, acc, shadows)
         return True
     if fn is tuple and isinstance(made.kind, K.Tuple) and isinstance(source.kind, K.List):
-        value = passed(lambda: made, made.kind, acc.of.pop(out, None), acc, shadows)
+        value = passed(lambda: made, made.kind, acc.of.pop(out, None), acc)
         if value != NOTHING:
             act(t, held_numbers.add_items, (shadows.of(t, source), value), K.NONE)
         return True
@@ -347,7 +334,7 @@ def _unpacked(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:
         bar, v = acc.of.pop(out, None), sweep.values.get(out)
         if bar is None or v is None:
             continue
-        value = passed(lambda v=v: v, v.kind, bar, acc, shadows)  # type: ignore[misc]
+        value = passed(lambda v=v: v, v.kind, bar, acc)  # type: ignore[misc]
         if value != NOTHING:
             add_to_slot(acc.buffer(source), v.kind, L.ITEM, (P.Const(i),), value, acc.t)
     return True

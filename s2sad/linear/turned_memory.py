@@ -17,7 +17,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
 from s2sad.linear.tangents_of import told_by
-from s2sad.linear.turned_slots import put_in, put_out
+from s2sad.linear.turned_slots import length_at, put_in, put_out
 from s2sad.linear.zero_tangents import nothing
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
@@ -133,7 +133,7 @@ def turned_sum(sweep: Sweep, op: Op, bar: Operand, acc: Cotangents) -> None:
     if not isinstance(source.kind, K.List) or not all(alike):
         raise NotYet("a sum of values of several kinds, turned round")
     one = t.emit(L.LIST, (bar,), source.kind)
-    count = t.call(P.Outer("len", K.Known(len)), (source,), K.INT)
+    count = length_at(sweep, given, op, acc)
     acc.add(given, Bar(t.emit(L.INFIX["Mult"], (one, count), source.kind)))
 
 

@@ -64,7 +64,7 @@ def _of_list(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, whole: K.L
         v = sweep.values.get(out)
         value: Operand = NOTHING
         if v is not None:
-            value = passed(lambda: v, v.kind, acc.of.pop(out, None), acc, shadows)
+            value = passed(lambda: v, v.kind, acc.of.pop(out, None), acc)
         if numbers:
             kind = K.union(K.together(whole)) if v is None else v.kind
             value = nothing_in(kind, acc) if value == NOTHING else value
@@ -102,7 +102,7 @@ def _of_dict(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> None:
         return
     if word not in ("get", "pop"):
         raise NotYet(f"the method {word} of a dict, turned round")
-    value = NOTHING if v is None else passed(lambda: v, kind, bar, acc, shadows)
+    value = NOTHING if v is None else passed(lambda: v, kind, bar, acc)
     known = len(given) == 1 and word == "pop"
     if numbers and word == "pop":
         back = nothing_in(K.union(K.together(whole)), acc) if value == NOTHING else value

@@ -19,7 +19,14 @@ from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
-from s2sad.linear.by_identity import Shadows, act, holds_numbers, is_memory, is_structure
+from s2sad.linear.by_identity import (
+    Shadows,
+    act,
+    holds_numbers,
+    is_memory,
+    is_structure,
+    parts_below,
+)
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, value_of
@@ -32,7 +39,9 @@ Read = Callable[[], Operand]
 """Adds what reads a value where it is wanted, and gives it."""
 
 
-def fetch(sweep: Sweep, operand: Operand, slot: Read, acc: Cotangents, shadows: Shadows) -> None:
+def fetch(
+    sweep: Sweep, operand: Operand, slot: Read | None, acc: Cotangents, shadows: Shadows
+) -> None:
     """Add to the cotangent of what has been put into a structure."""
     if not isinstance(operand, Var) or operand not in sweep.values or operand in shadows.dots:
         return
@@ -42,27 +51,31 @@ def fetch(sweep: Sweep, operand: Operand, slot: Read, acc: Cotangents, shadows: 
         acc.add(operand, bar)
 
 
-def _fetched(v: Read, kind: Kind, slot: Read, acc: Cotangents, shadows: Shadows) -> Bar | None:
+def _fetched(
+    v: Read, kind: Kind, slot: Read | None, acc: Cotangents, shadows: Shadows
+) -> Bar | None:
+    """Return the cotangent of what stands in a structure; without a slot, of its memory alone."""
     if not K.differentiable(kind) or is_structure(kind):
         return None
     if is_memory(kind):
         return Bar(shadows.taken(acc.t, v()), True)
     if isinstance(K.without_none(kind), K.Num):
-        return Bar(slot())
+        return None if slot is None else Bar(slot())
     if not isinstance(kind, K.Tuple):
         raise NotYet(f"{K.describe(kind)} in a structure")
-    inner = slot() if holds_numbers(kind) else NOTHING
-    value = v()
-    parts = [
-        _fetched(
-            lambda i=i: part(acc.t, value, kind, i),  # type: ignore[misc]
-            k,
-            lambda i=i, k=k: acc.t.emit(L.ITEM, (inner, P.Const(i)), tangent_kind(k)),  # type: ignore[misc]
-            acc,
-            shadows,
-        )
-        for i, k in enumerate(kind.items)
-    ]
+    value, t = v(), acc.t
+    inner = slot() if slot is not None and holds_numbers(kind) else None
+    parts: list[Bar | None] = []
+    for i, k in enumerate(kind.items):
+
+        def read(i: int = i) -> Operand:
+            return part(t, value, kind, i)
+
+        def held(i: int = i, k: Kind = k) -> Operand:
+            assert inner is not None
+            return t.emit(L.ITEM, (inner, P.Const(i)), tangent_kind(k))
+
+        parts.append(_fetched(read, k, None if inner is None else held, acc, shadows))
     return Bar(None, parts=tuple(parts)) if any(parts) else None
 
 
@@ -85,49 +98,59 @@ def fetch_items(
         numbers = t.call(t.table.outer(np, "array"), (items,), tangent_kind(v.kind))
         acc.add(operand, Bar(numbers, True))
     elif isinstance(v.kind, K.Array):
-        fetch(sweep, operand, lambda: NOTHING, acc, shadows)
+        fetch(sweep, operand, None, acc, shadows)
     elif not isinstance(v.kind, K.AnyDict):  # of a dict these are the keys
         raise NotYet(f"{K.describe(v.kind)} that comes into a list, turned round")
 
 
-def shown(out: Var, acc: Cotangents, shadows: Shadows) -> None:
-    """Add to the cotangent of a tuple those of its memory that are found by identity."""
-    v = acc.values[out]
-    if any(map(is_memory, v.kind.inside)):
-        bar = _fetched(lambda: v, v.kind, lambda: NOTHING, acc, shadows)
-        if bar is not None:
-            acc.add(out, Bar(None, parts=tuple(map(_of_memory, bar.parts))))
-
-
-def _of_memory(bar: Bar | None) -> Bar | None:
-    """Return a cotangent without those of numbers."""
-    if bar is None or (not bar.parts and bar.value == NOTHING):
-        return None
-    return Bar(bar.value, bar.own, tuple(map(_of_memory, bar.parts)))
-
-
-def passed(v: Read, kind: Kind, bar: Bar | None, acc: Cotangents, shadows: Shadows) -> Operand:
+def passed(v: Read, kind: Kind, bar: Bar | None, acc: Cotangents) -> Operand:
     """Add the cotangent of what stands in a structure to that of its memory.
 
     Return what its slot gets: a number, or a tuple of numbers and None; None where there is none.
     """
-    if bar is None or not K.differentiable(kind):
-        return NOTHING
-    if is_memory(kind):
-        shadows.add(acc.t, v(), value_of(bar))
-        return NOTHING
-    if isinstance(K.without_none(kind), K.Num):
-        return value_of(bar)
+    left = None if bar is None else acc.without_memory(bar, v, kind)
+    return NOTHING if left is None else _of_slot(left, kind, acc)
+
+
+def _of_slot(bar: Bar, kind: Kind, acc: Cotangents) -> Operand:
     if not isinstance(kind, K.Tuple):
-        raise NotYet(f"{K.describe(kind)} in a structure")
-    value = v()
-    found = [
-        passed(lambda i=i: part(acc.t, value, kind, i), k, b, acc, shadows)  # type: ignore[misc]
-        for i, (k, b) in enumerate(zip(kind.items, acc.apart(bar, kind), strict=True))
-    ]
-    if all(value == NOTHING for value in found):
-        return NOTHING
+        return value_of(bar)
+    parts = zip(acc.apart(bar, kind), kind.items, strict=True)
+    found = [NOTHING if p is None else _of_slot(p, k, acc) for p, k in parts]
     return acc.t.emit(L.TUPLE, found, tangent_kind(kind))
+
+
+def memory_of(dot: Operand, acc: Cotangents, shadows: Shadows) -> Bar | None:
+    """Return the cotangent of the memory that a value is or holds, which is found by identity."""
+    if not isinstance(dot, Var) or dot not in acc.values or dot in shadows.dots:
+        return None
+    v = acc.values[dot]
+    if not any(map(is_memory, (v.kind, *parts_below(v.kind)))):
+        return None
+    return _fetched(lambda: v, v.kind, None, acc, shadows)
+
+
+def complete(dot: Var, acc: Cotangents) -> Bar | None:
+    """Return the cotangent of a value, of a tuple with that of its memory; it has none any more.
+
+    So tuples are made, and cross calls.
+    """
+    bar = acc.of.pop(dot, None)
+    if acc.shadows is None or not acc.shows_memory(dot):
+        return bar
+    found = memory_of(dot, acc, acc.shadows)
+    both = bar and found and acc.summed(bar, found, acc.values[dot].kind)
+    return both or bar or found
+
+
+def hand_over(taker: Operand, source: Operand, acc: Cotangents) -> None:
+    """Give a value the cotangent of its memory where what takes it has that by identity."""
+    if acc.shadows is not None and isinstance(taker, Var) and taker in acc.values:
+        if acc.is_shadowed(taker) or acc.shows_memory(taker):
+            plain = isinstance(source, Var) and not acc.shows_memory(source)
+            found = memory_of(source, acc, acc.shadows) if plain else None
+            if found is not None:
+                acc.add(source, found)
 
 
 def add_to_slot(
@@ -200,6 +223,22 @@ def _is_at_least_0(at: Operand) -> bool:
 def is_slice(index: Operand) -> bool:
     """Say whether an index of a list names several items."""
     return not isinstance(kind_of(index), K.Num)
+
+
+def length_at(sweep: Sweep, operand: Operand, op: Op, acc: Cotangents) -> Operand:
+    """Return how many items something has at an operation."""
+    v = sweep.values.get(operand, operand) if isinstance(operand, Var) else operand
+    kind = kind_of(v)
+    if isinstance(kind, K.Tuple):
+        return P.Const(len(kind.items))
+    if not isinstance(v, Var) or isinstance(kind, K.Iterable_):
+        raise NotYet("what comes into a list, of unknown length")
+    length = P.Outer("len", K.Known(len))
+    if op not in sweep.unstable:
+        return acc.t.call(length, (v,), K.INT)
+    count = Var("", K.INT)
+    sweep.copies.append(Op((count,), L.CALL, (length, v), (), (Place(v),), (), op.origin))
+    return count
 
 
 def slice_of(start: Operand, end: Operand, t: Tangents) -> Var:
