@@ -309,7 +309,119 @@ def carried_tuples(x):
     return np.sum(st[0]) * st[1]
 
 
+def numbers_of_arrays(x):
+    xs = [np.asarray(x[0]) * 2.0, np.sum(x * x)]
+    a = xs[0] * xs[1]
+    xs[1] = a
+    return float(xs[1] * xs[0]) + 0.0 * a
+
+
+def numbers_of_arrays_in_a_dict(x):
+    d = {"a": np.add(x[0], x[1]), "b": np.array(2.0) * x[2]}
+    d["c"] = d["a"] * d["b"]
+    s = 0.0
+    for v in d.values():
+        s += v * v
+    return s
+
+
+def chosen_key(x):
+    a = max(x[0], -x[1], x[2] * 0.5, key=abs)
+    ys = [x * 1.0, x**2]
+    b = min(ys, key=lambda y: y[0])
+    b[1] = a
+    return np.sum(ys[0] * ys[1]) * a
+
+
+def entries_listed(x):
+    d = {"a": x[0], "b": x[1]}
+    ps = list(d.items())
+    d["a"] = x[2] * 5
+    d["c"] = x[2]
+    vs = list(d.values())
+    s = 0.0
+    for k, v in ps:
+        s += v * v
+    rs = list(reversed(vs))
+    return s * vs[0] + rs[0] * rs[2] * 3 + d["b"]
+
+
+def merged(x):
+    d = {"a": x[0], "b": x[1]}
+    e = {"b": x[2] * x[0]}
+    f = d | e
+    d["a"] = 2.0
+    e["a"] = x[1]
+    return f["a"] * f["b"] + e["a"] * d["b"]
+
+
+def grown(ps, s):
+    ps.append((s, ps[0][0] * s))
+    ps[0] = (ps[0][1], s)
+    return ps[-1], s * 2
+
+
+def calls_pairs(x):
+    ps = [(x[0], x[1])]
+    q, r = grown(ps, x[2])
+    u, w = grown(ps, q[1])
+    return ps[0][0] * ps[1][1] + ps[2][0] * u[1] * r + w
+
+
+def swapped(t):
+    a, s = t
+    a[0] = s * a[1]
+    return (a, a[2] * s)
+
+
+def calls_tuples(x):
+    y = x * 1.0
+    t = (y, x[0])
+    for i in range(2):
+        t = swapped(t)
+        y[1] += t[1]
+    return np.sum(t[0] * y) * t[1]
+
+
+def table_of_parts(x):
+    return {"w": x * 2, "n": x[0], "p": [(x[1], x)]}
+
+
+def calls_dict(x):
+    m = table_of_parts(x)
+    k = table_of_parts(m["w"])
+    m["p"].append((k["n"], k["w"]))
+    m["w"][0] = k["p"][0][0]
+    k["p"][0][1][1] = m["n"]
+    return np.sum(m["w"] * k["w"]) + m["p"][1][0] * m["p"][1][1][1]
+
+
+def none_acc(x):
+    M = np.outer(x, x)
+    acc = None
+    for row in M:
+        acc = row if acc is None else acc + row * acc
+    return np.sum(acc**2)
+
+
+def tuple_slices(x):
+    t = (x[0], x[1], x[2], x)
+    a, *rest = t
+    u = t[1:] + t[:1]
+    return u[0] * u[-1] * np.sum(u[2]) * rest[1] + a
+
+
 PROGRAMS = [
+    numbers_of_arrays,
+    numbers_of_arrays_in_a_dict,
+    chosen_key,
+    entries_listed,
+    merged,
+    calls_pairs,
+    calls_tuples,
+    calls_dict,
+    none_acc,
+    tuple_slices,
     eig_written,
     call_written,
     call_written_kept,

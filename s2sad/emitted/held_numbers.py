@@ -62,6 +62,17 @@ def add_entries(shadow: Any, taken: Any, held: Any) -> None:
         taken[key] = nothing_of(taken[key])
 
 
+def add_values(shadow: Any, items: Any, held: Any, pairs: bool) -> None:
+    """Add the derivatives of a list of the values of a dict, or of pairs of keys and values."""
+    for key, value in zip(held, items, strict=True):
+        shadow[key] = more(shadow[key], value[1] if pairs and value is not None else value)
+
+
+def chosen_at(out: Any, xs: Any, key: Any) -> int:
+    """Return the place of the item that max or min chose by a key: the first with out's key."""
+    return [key(x) for x in xs].index(key(out))
+
+
 def add_to_entry(shadow: Any, there: Any, key: Any, value: Any) -> None:
     """Add a derivative to that of an entry of a dict, if it was there."""
     if there:

@@ -341,7 +341,8 @@ def start_of(sweep: Sweep, own: Cotangents, p: Var, like: Operand) -> Operand:
     """Return what a cotangent that a loop carries starts with, zeros `like` what it hands on."""
     held = sweep.values[p]
     given = sweep.values.get(like) if isinstance(like, Var) else None
-    number = isinstance(held.kind, K.Num) and K.differentiable(held.kind)
+    plain = K.without_none(held.kind)
+    number = isinstance(plain, K.Num) and K.differentiable(plain)
     if given is None and p not in own.of and not number:
         raise NotYet("a loop that carries what only later rounds read")
     sweep.values[p] = given or held

@@ -113,6 +113,7 @@ def shadows_of(block: P.Block, values: Mapping[Var, Var], table: Table) -> Shado
             found |= {v for v in op.outs if v in values}
     found |= {dot for dot in values if dot not in bound}  # what a loop binds
     found |= {dot for dot, v in values.items() if v in table.facts.written or is_structure(v.kind)}
+    found |= {dot for dot, v in values.items() if isinstance(v.kind, K.Union)}  # None has no zeros
     dots = frozenset(dot for dot in found if is_memory(values[dot].kind))
     return Shadows(Var("shadows", K.UNKNOWN), dots)
 

@@ -70,6 +70,14 @@ class Sweep:
         self.copies.append(made)
         return out
 
+    def as_it_was(self, v: Var, op: Op, t: Tangents) -> Var:
+        """Return a structure as it was at an operation: a shallow copy if it may have changed."""
+        if op not in self.unstable:
+            return v
+        out = Var(v.name, v.kind)
+        self.copies.append(Op((out,), L.method("copy"), (v,), (), (Place(v),), (), op.origin))
+        return out
+
     def look(self, v: Var, t: Tangents, shadows: Shadows, op: Op) -> None:
         """Keep what a structure holds, that other operations may change."""
         if op in self.unstable:

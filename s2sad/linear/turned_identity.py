@@ -263,11 +263,18 @@ def _copied(sweep: Sweep, shadow: Var, op: Op, kind: Kind, acc: Cotangents) -> N
 
 
 def _joined(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:
-    """`xs + ys` holds what both lists hold, `xs * n` what a list holds several times."""
+    """`xs + ys` holds what both lists hold, `xs * n` what a list holds several times.
+
+    `d | e` holds what both dicts hold, that of the second where both have a key.
+    """
     (out,) = op.outs
-    if out not in sweep.values or not isinstance(sweep.values[out].kind, K.List):
+    if out not in sweep.values or not is_structure(sweep.values[out].kind):
         return False
     v, t = sweep.values[out], acc.t
+    if isinstance(v.kind, K.AnyDict):
+        for o in op.operands[::-1]:
+            _entries(sweep, o, v, op, acc)
+        return True
     if op.primitive.word == "Add":
         _joined_from(sweep, op, acc, shadows, v)
         return True

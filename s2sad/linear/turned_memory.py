@@ -152,7 +152,8 @@ def turned_field(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """`x = o.m` adds to the attribute of the cotangent."""
     (owner,), word = op.operands, op.primitive.word
     assert isinstance(owner, Var)
-    if not isinstance(sweep.values[owner].kind, K.Obj):
+    classes = K.Obj if acc.shadows is None else K.Obj | K.OneOf
+    if not isinstance(sweep.values[owner].kind, classes):
         raise NotYet("an attribute of what is no object, turned round")
     buffer = acc.buffer(owner)
     places = (Place(buffer, (P.Field(word),)),)

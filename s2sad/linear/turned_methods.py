@@ -94,8 +94,8 @@ def _of_dict(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> None:
     if word == "copy" and v is not None:
         pass_entries(sweep, sweep.values[owner], v, op, acc)
         return
-    if word in ("values", "items", "keys"):
-        raise NotYet(f"the method {word} of a dict, turned round")
+    if word in ("values", "items"):
+        return  # what goes through them has been turned round
     if word == "clear":
         if numbers:
             act(t, held_numbers.undo_entries, (acc.buffer(owner), before(op, "held")), K.NONE)
@@ -134,11 +134,7 @@ def pass_entries(sweep: Sweep, source: Var, v: Var, op: Op, acc: Cotangents) -> 
     assert shadows is not None
     if not holds_numbers(v.kind):
         return
-    held = source
-    if op in sweep.unstable:
-        held, places = Var(source.name, source.kind), (P.Place(source),)
-        made = Op((held,), L.method("copy"), (source,), (), places, (), op.origin)
-        sweep.copies.append(made)
+    held = sweep.as_it_was(source, op, t)
     act(t, held_numbers.add_entries, (shadows.of(t, source), shadows.of(t, v), held), K.NONE)
 
 
