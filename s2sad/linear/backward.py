@@ -37,12 +37,14 @@ from s2sad.linear.turned_memory import (
     turned_display,
     turned_field,
     turned_item,
+    turned_joined,
     turned_method,
     turned_put,
     turned_sum,
     turned_tuple,
     turned_unpack,
 )
+from s2sad.linear.turned_slots import complete, hand_over
 from s2sad.primitives import language as L
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
@@ -86,7 +88,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     """Add what an operation on tangents says, turned round."""
     form, original = op.primitive.form, op
     if acc.shadows is not None:
-        acc.shadows.kept.clear()
+        acc.shadows.seen.clear()
     if form not in ("tangent of call", "discard"):
         op = sweep.stable(op, acc.t, acc.shadows)
     if acc.shadows is not None and turned_structure(sweep, op, acc, acc.shadows):
@@ -125,7 +127,10 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         for v in op.outs:
             acc.of.pop(v, None)  # it is made of no tangent
         return
-    bars = [acc.of.pop(v, None) if stays(sweep, op, v, acc) else acc.taken(v) for v in op.outs]
+    if form in ("tuple", "same", "infix"):
+        for o in op.operands:
+            hand_over(op.outs[0], o.value if isinstance(o, P.Spread) else o, acc)
+    bars = [taken(sweep, op, v, acc) for v in op.outs]
     if not any(bars):
         return
     if form == "unpack":
@@ -141,13 +146,16 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             minus = acc.t.emit(op.primitive, (value,), kind_of(value))
             acc.add(op.operands[0], Bar(minus, True))
         case "tangent":
-            add_pulled(sweep, told_by(op), bar, acc)
+            told = told_by(op)
+            add_pulled(sweep, told, acc.built(bar, told.out), acc)
         case "item":
             turned_item(sweep, op, bar, acc)
         case "field":
             turned_field(sweep, op, bar, acc)
         case "tuple":
             turned_tuple(sweep, op, bar, acc)
+        case "infix" if isinstance(sweep.values[op.outs[0]].kind, K.Tuple):
+            turned_joined(sweep, op, bar, acc)
         case "call" if function_of(op) is sum and len(op.operands) == 2 and not op.settings:
             turned_sum(sweep, op, value_of(bar), acc)
         case "call" if function_of(op) is float and sweep.is_number(op.operands[1]):
@@ -160,19 +168,25 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             raise NotYet(f"{form} of tangents, turned round")
 
 
-def stays(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> bool:
-    """Say whether what is unpacked shows memory that has a cotangent of its own."""
-    if op.primitive.form != "unpack":
-        return False
-    (source,) = op.operands
-    assert isinstance(source, Var)
-    return isinstance(sweep.values[source].kind, K.Tuple) or acc.is_shadowed(source)
+def taken(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> Bar | None:
+    """Return the cotangent of what an operation gives; there is none any more.
+
+    What is unpacked and shows memory that has a cotangent of its own has no other.
+    """
+    if op.primitive.form == "unpack":
+        (source,) = op.operands
+        assert isinstance(source, Var)
+        whole = v in sweep.values and is_structure(sweep.values[v].kind)
+        if whole or acc.is_shadowed(source) or acc.shows_memory(source):
+            return acc.of.pop(v, None)
+    made = op.primitive.form == "tangent" and acc.shows_memory(v)
+    return complete(v, acc) if made else acc.taken(v)
 
 
-def add_pulled(sweep: Sweep, told: Computed, bar: Bar, acc: Cotangents) -> None:
+def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> None:
     """Add what a function passes back; what is new and goes to one operand is our own."""
     start = len(acc.t.ops)
-    found = pulled(acc.t, told, value_of(bar))
+    found = pulled(acc.t, told, bar)
     made = [o for o in acc.t.ops[start:] if isinstance(o, Op)]
     new = {v for o in made if o.primitive.form in ("infix", "prefix") for v in o.outs}
     values = [value for _, value in found]
@@ -269,6 +283,7 @@ def turned_arm(
             for v, result in zip(outs, block.end.results, strict=True):
                 if v in seeds:
                     inner.add(result, dataclasses.replace(seeds[v], own=False))
+                hand_over(v, result, inner)
         forward = turned_block(sweep, block, inner)
     return Arm(forward, list(ops), inner)
 
@@ -306,6 +321,7 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
         for p, result in zip(body.params, body.end.results, strict=True):
             if p in bars:
                 inner.add(result, Bar(bars[p], isinstance(bars[p].kind, K.Array)))
+            hand_over(p, result, inner)
         sweep.rounds += 1
         alone = not sweep.tape.shares
         with inside(sweep, counted) as tape:
@@ -339,6 +355,8 @@ def turned_loop(sweep: Sweep, region: P.For, acc: Cotangents) -> list[P.Operatio
     t.add(P.For(outs, run.over, run.target, tuple(starts_bar), run.body, region.origin))
     for p, out in zip(params, outs, strict=False):
         acc.add(begun[p], Bar(out, isinstance(out.kind, K.Array)))
+    for p, start in begun.items():
+        hand_over(p, start, acc)
     for d, out in zip(free, outs[len(params) : len(carried)], strict=True):
         acc.of[d] = Bar(out, isinstance(out.kind, K.Array))
     results = tuple(body.end.results[i] for i in primal)
@@ -353,7 +371,8 @@ def start_of(sweep: Sweep, own: Cotangents, p: Var, like: Operand) -> Operand:
     """Return what a cotangent that a loop carries starts with, zeros `like` what it hands on."""
     held = sweep.values[p]
     given = sweep.values.get(like) if isinstance(like, Var) else None
-    number = isinstance(held.kind, K.Num) and K.differentiable(held.kind)
+    plain = K.without_none(held.kind)
+    number = isinstance(plain, K.Num) and K.differentiable(plain)
     if given is None and p not in own.of and not number:
         raise NotYet("a loop that carries what only later rounds read")
     sweep.values[p] = given or held

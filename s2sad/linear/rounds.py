@@ -92,10 +92,11 @@ def rounds_of(sweep: Sweep, region: P.For) -> Rounds | None:
     maker = sweep.makers.get(over) if isinstance(over, Var) else None
     if isinstance(over, Var) and _is_array(over) and isinstance(region.target, Var):
         return Rounds(Var("i", K.INT), array=over, item=region.target)
-    callee, *given = maker.operands if maker is not None else (None,)
+    if maker is None or maker.primitive is not L.CALL or maker.settings:
+        return None
+    callee, *given = maker.operands
     known = callee.kind if isinstance(callee, P.Outer) else None
-    plain = maker is not None and not maker.settings
-    if not plain or not isinstance(known, K.Known) or any(isinstance(o, P.Spread) for o in given):
+    if not isinstance(known, K.Known) or any(isinstance(o, P.Spread) for o in given):
         return None
     match region.target, given:
         case (Var() as index, Var() as item), [Var() as array] if known.value is enumerate:

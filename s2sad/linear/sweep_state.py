@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_operands
@@ -62,17 +64,13 @@ class Sweep:
         """
         table: dict[Var, Operand] = {}
         for v in filter(None, map(P.variable, op.operands)):
-            later = self.written.after(op, v)
-            if later and v not in self.values and isinstance(v.kind, K.Tuple):
-                if v in t.table.facts.written:
-                    raise NotYet("a tuple of memory that is written later, turned round")
-            if self.is_read(v, t) and later and not self.written.is_back(v):
-                table[v] = kept = Var(v.name, v.kind)
+            plain = v not in self.values and isinstance(v.kind, K.Array | K.List | K.Tuple)
+            if plain and self.is_memory(v, t) and self.written.after(op, v):
+                if self.written.is_back(v):
+                    continue
+                table[v] = self.copied(v, t, op)
                 if shadows is not None and isinstance(v.kind, K.List):
-                    shadows.kept[v] = kept
-                self.copies.append(
-                    Op((kept,), L.method("copy"), (v,), (), (Place(v),), (), op.origin)
-                )
+                    self.look(v, t, shadows, op)
             elif self.rounds and self.is_there(v, op):
                 maker = self.makers[v]
                 table[v] = out = Var(v.name, v.kind)
@@ -99,10 +97,29 @@ class Sweep:
         back = self.written.is_back(owner) or not self.written.after(op, owner)
         return back and self.written.still(maker, op, owner)
 
-    def keep(self, v: Var, shadows: Shadows, op: Op) -> None:
-        """Keep which items a list has, that another operation may change."""
-        kept = shadows.kept[v] = Var(v.name, v.kind)
-        self.copies.append(Op((kept,), L.method("copy"), (v,), (), (Place(v),), (), op.origin))
+    def copied(self, v: Var, t: Tangents, op: Op) -> Var:
+        """Copy memory where an operation reads it."""
+        out, numbers = Var(v.name, v.kind), all(isinstance(k, K.Num) for k in v.kind.inside)
+        if isinstance(v.kind, K.Array) or (isinstance(v.kind, K.List) and numbers):
+            made = Op((out,), L.method("copy"), (v,), (), (Place(v),), (), op.origin)
+        else:
+            made = _called(t, runtime.private, v, out, op)
+        self.copies.append(made)
+        return out
+
+    def as_it_was(self, v: Var, op: Op, t: Tangents) -> Var:
+        """Return a structure as it was at an operation: a shallow copy if it may have changed."""
+        if not self.written.after(op, v):
+            return v
+        out = Var(v.name, v.kind)
+        self.copies.append(Op((out,), L.method("copy"), (v,), (), (Place(v),), (), op.origin))
+        return out
+
+    def look(self, v: Var, t: Tangents, shadows: Shadows, op: Op) -> None:
+        """Keep what a structure holds, that other operations may change."""
+        if self.written.after(op, v):
+            shadows.seen[v] = seen = Var("", K.UNKNOWN)
+            self.copies.append(_called(t, held_numbers.picture, v, seen, op))
 
     def is_memory(self, v: Var, t: Tangents) -> bool:
         """Say whether an array is memory that is written somewhere, or a part of it."""
@@ -122,6 +139,11 @@ class Sweep:
     def missing(self, v: Var) -> Operand:
         """Return what stands for a value that another arm computes: None where it is kept."""
         return NOTHING if self.rounds else P.Unbound(v.name)
+
+
+def _called(t: Tangents, fn: Callable[..., object], v: Var, out: Var, op: Op) -> Op:
+    given = (t.table.helper(fn), v)
+    return Op((out,), L.CALL, given, (), (Place(v, (P.Anywhere(),)),), (), op.origin)
 
 
 def in_place(sweep: Sweep, dot: Var) -> bool:
