@@ -418,9 +418,12 @@ def _fitted(worker: _Worker, op: Op) -> Ops | None:
         return None
     if numbers_of(known.value).form != "fitted":
         return None
-    value, like = kind_of(given[0]), _shaped_like(worker.made.get(given[1]))
-    alike = isinstance(value, K.Array) and isinstance(like, K.Array)
-    if not alike or not K.same_shape(value.dims, like.dims):
+    shape = given[1]
+    like = _shaped_like(worker.made.get(shape)) if isinstance(shape, Var) else None
+    value = kind_of(given[0])
+    if not isinstance(value, K.Array) or not isinstance(like, K.Array):
+        return None
+    if not K.same_shape(value.dims, like.dims):
         return None
     return worker.same(op, given[0])
 

@@ -241,7 +241,7 @@ def _is_of_shape(op: Op) -> bool:
 
 
 def _without(block: P.Block, drop: set[Op]) -> P.Block:
-    ops = []
+    ops: list[P.Operation] = []
     for op in block.ops:
         if isinstance(op, Op):
             ops += [] if op in drop else [op]
