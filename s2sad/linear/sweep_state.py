@@ -15,6 +15,24 @@ from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
 from s2sad.primitives import language as L
 
 
+@dataclass(frozen=True)
+class Round:
+    """A round of a loop that is turned round: what it carries, the first so many being results.
+
+    `bars` are the cotangents of what the round hands on, by what takes it.
+    """
+
+    carried: tuple[Var, ...]
+    results: int
+    bars: Mapping[Var, Bar]
+
+    def handed(self, end: P.End) -> list[tuple[Var, Operand]]:
+        """Return what a round hands on, or leaves the loop with, each with what takes it."""
+        if end.how == "break":
+            return list(zip(self.carried[: self.results], end.results, strict=True))
+        return list(zip(self.carried, end.results, strict=True)) if end.how == "next" else []
+
+
 @dataclass
 class Sweep:
     """What is known while a program is turned round.
@@ -22,8 +40,8 @@ class Sweep:
     `values` are the variables by their tangents. Behind the operations that are `unstable` memory
     is written; `copies` are made of such memory where an operation reads it. `last` says where each
     variable is read last, `makers` what has bound it. `instead` says what stands in the forward
-    sweep in the place of a call, `temps` are results of operations on tangents. So many loops are
-    around as `rounds` says; a function that is called counts as one.
+    sweep in the place of a call, `temps` are results of operations on tangents. The `loops` are
+    those around; one that is `called` may run often, too.
     """
 
     values: dict[Var, Var]
@@ -33,7 +51,8 @@ class Sweep:
     makers: dict[Var, Op] = field(default_factory=dict)
     instead: dict[Op, tuple[Op, ...]] = field(default_factory=dict)
     temps: set[Var] = field(default_factory=set)
-    rounds: int = 0
+    loops: list[Round] = field(default_factory=list)
+    called: bool = False
 
     def is_linear(self, op: Op) -> bool:
         """Say whether an operation computes tangents, or handles their memory."""
@@ -85,7 +104,7 @@ class Sweep:
 
     def missing(self, v: Var) -> Operand:
         """Return what stands for a value that another arm computes: None where it is kept."""
-        return NOTHING if self.rounds else P.Unbound(v.name)
+        return NOTHING if self.loops or self.called else P.Unbound(v.name)
 
 
 def in_place(sweep: Sweep, dot: Var) -> bool:

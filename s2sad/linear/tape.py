@@ -3,54 +3,182 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
+from s2sad.ir.left_last import leaves_loop, may_leave
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import substituted, with_blocks, with_operands
 from s2sad.linear.cotangents_of import Cotangents
 from s2sad.linear.sweep_state import Sweep
+from s2sad.linear.tangent_table import NOTHING, Tangents
 from s2sad.primitives import language as L
+
+T = TypeVar("T")
+
+
+Loop: TypeAlias = "P.For | P.While"
 
 
 @dataclass(frozen=True)
-class Tape:
-    """What stands before a loop, and at the end of each round, so that values are kept."""
+class Kept:
+    """A loop that keeps what its backward sweep reads, and that sweep: what it runs over."""
 
-    before: tuple[P.Operation, ...] = ()
-    at_end: tuple[P.Operation, ...] = ()
+    forward: tuple[P.Operation, ...]
+    over: Operand
+    target: P.Target
+    back: P.Block
 
 
-def taped(
-    sweep: Sweep, region: P.For, needed: list[Var], back: P.Block, acc: Cotangents
-) -> tuple[Tape, Operand, P.Target, P.Block]:
-    """Return what is kept of each round, what the backward loop runs over, and its body."""
-    t = acc.t
-    maker = sweep.makers.get(region.over) if isinstance(region.over, Var) else None
+def taped(sweep: Sweep, loop: Loop, back: P.Block, acc: Cotangents) -> Kept:
+    """Return a loop that keeps what the backward sweep of its rounds reads, or counts them.
+
+    There are as many entries on the tape as there were rounds.
+    """
+    t, there = acc.t, [*P.bound(loop), *heads_of(loop), *bound_along(loop.body)]
+    needed = [v for v in dict.fromkeys(met_in(back)) if v in {*there}]
+    turn = _turn(sweep, loop)
+    if not {*needed} <= {turn}:
+        return _on_tape(loop, needed, back, t)
+    over: Operand = loop.over if isinstance(loop, P.For) else NOTHING
+    forward: tuple[P.Operation, ...] = (loop,)
+    if turn is None or isinstance(loop, P.While) or may_leave(loop.body):
+        counting, rounds = _counted(loop)
+        forward = (counting,)
+        maker = sweep.makers.get(over) if isinstance(over, Var) else None
+        if not needed or (maker is not None and len(maker.operands) == 2):
+            over = t.call(P.Outer("range", K.Known(range)), (rounds,), K.UNKNOWN)
+        else:
+            told = (("given", (False, True, False)),)
+            there_ = Var("", K.UNKNOWN)
+            t.add(Op((there_,), L.SLICE, (NOTHING, rounds, NOTHING), told, (), (), t.origin))
+            over = t.emit(L.ITEM, (over, there_), K.UNKNOWN)
+        if not needed:
+            return Kept(forward, over, Var("_", K.INT), back)
+    assert turn is not None
+    made = t.call(P.Outer("reversed", K.Known(reversed)), (over,), K.UNKNOWN)
+    again_ = Var(turn.name, turn.kind)
+    return Kept(forward, made, again_, substituted(back, {turn: again_}))
+
+
+def _turn(sweep: Sweep, loop: Loop) -> Var | None:
+    """Return what runs through a range, which can be run through backward."""
+    if isinstance(loop, P.While) or not isinstance(loop.target, Var):
+        return None
+    maker = sweep.makers.get(loop.over) if isinstance(loop.over, Var) else None
     callee = maker.operands[0] if maker is not None else None
-    counted = isinstance(callee, P.Outer) and callee.kind == K.Known(range)
-    if counted and isinstance(region.target, Var) and {*needed} <= {region.target}:
-        turn = Var(region.target.name, region.target.kind)
-        made = t.call(P.Outer("reversed", K.Known(reversed)), (region.over,), K.UNKNOWN)
-        return Tape(), made, turn, substituted(back, {region.target: turn})
+    known = isinstance(callee, P.Outer) and callee.kind == K.Known(range)
+    return loop.target if known else None
+
+
+def _counted(loop: Loop) -> tuple[Loop, Var]:
+    """Return a loop that counts its rounds, and their number."""
+    start, number, rounds = (Var("rounds", K.INT) for _ in range(3))
+    at = len(loop.outs)
+    one = Op((number,), L.AUGMENTED["Add"], (start, P.Const(1)), origin=loop.origin)
+    body = _handing(P.Block((), (one, *loop.body.ops), loop.body.end), at, number)
+    if body.end.how == "next":
+        body = _with_result(body, at, number)
+    outs, starts = (*loop.outs, rounds), _put(loop.starts, at, P.Const(0))
+    carried = _put(heads_of(loop), at, start)
+    if isinstance(loop, P.While):
+        made = dataclasses.replace(loop, outs=outs, carried=carried, starts=starts, body=body)
+        return made, rounds
+    body = dataclasses.replace(body, params=carried)
+    return dataclasses.replace(loop, outs=outs, starts=starts, body=body), rounds
+
+
+def _handing(block: P.Block, at: int, number: Var) -> P.Block:
+    """Return the block of a round that leaves the loop with a number, too."""
+    if block.end.how == "break":
+        return _with_result(block, at, number)
+    return _in_arms(block, lambda b: _handing(b, at, number))
+
+
+def _in_arms(block: P.Block, change: Callable[[P.Block], P.Block]) -> P.Block:
+    """Return a block whose last operation, if it may leave the loop, has other arms."""
+    last = block.ops[-1] if block.ops else None
+    if not isinstance(last, P.If) or not leaves_loop(last):
+        return block
+    return dataclasses.replace(block, ops=(*block.ops[:-1], with_blocks(last, change)))
+
+
+def _with_result(block: P.Block, at: int, number: Var) -> P.Block:
+    end = P.End(block.end.how, _put(block.end.results, at, number))
+    return dataclasses.replace(block, end=end)
+
+
+def _put(found: tuple[T, ...], at: int, one: T) -> tuple[T, ...]:
+    return (*found[:at], one, *found[at:])
+
+
+def _on_tape(loop: Loop, needed: Sequence[Var], back: P.Block, t: Tangents) -> Kept:
+    """Return a loop that puts what is needed on a tape, whose entries the backward sweep reads."""
     saved = Var("saved", K.List(K.UNKNOWN))
-    before = Op((saved,), L.LIST, (), (), (), (), region.origin)
-    entry = Var("", K.UNKNOWN)
-    display = Op((entry,), L.TUPLE, tuple(needed), (), (), (), region.origin)
-    put = Var("", K.NONE)
-    single = len(needed) == 1
-    given = needed[0] if single else entry
-    places = (Place(saved, (P.Anywhere(),)),)
-    append = Op((put,), L.method("append"), (saved, given), (), (), places, region.origin)
-    done = Op((), L.DISCARD, (put,), (), (), (), region.origin)
+    tape = Op((saved,), L.LIST, (), (), (), (), loop.origin)
+    seen = {*P.bound(loop), *heads_of(loop)}
+    body = _putting(loop.body, needed, seen, saved, loop.origin)
     fresh = [Var(v.name, v.kind) for v in needed]
-    made = t.call(P.Outer("reversed", K.Known(reversed)), (saved,), K.UNKNOWN)
+    over = t.call(P.Outer("reversed", K.Known(reversed)), (saved,), K.UNKNOWN)
+    target: P.Target = fresh[0] if len(fresh) == 1 else tuple(fresh)
     table: dict[Var, Operand] = dict(zip(needed, fresh, strict=True))
-    target: P.Target = fresh[0] if single else tuple(fresh)
-    ends: tuple[P.Operation, ...] = (append, done) if single else (display, append, done)
-    return Tape((before,), ends), made, target, substituted(back, table)
+    loop = dataclasses.replace(loop, body=body)
+    return Kept((tape, loop), over, target, substituted(back, table))
+
+
+def _putting(
+    block: P.Block, needed: Sequence[Var], seen: set[Var], saved: Var, origin: P.Code
+) -> P.Block:
+    """Return the block of a round that puts an entry on the tape, on each way to its end.
+
+    What another way binds is missing in the entry: None stands for it.
+    """
+    if block.end.how == "raise":
+        return block
+    *before, last = block.ops or (None,)
+    found = {v for o in before if o is not None for v in o.outs} | seen
+    if isinstance(last, P.If) and leaves_loop(last):
+        if not found.issuperset(needed):
+            return _in_arms(block, lambda b: _putting(b, needed, found, saved, origin))
+        entry = _entry(needed, found, saved, origin)
+        return dataclasses.replace(block, ops=(*block.ops[:-1], *entry, last))
+    found |= {*last.outs} if last is not None else set()
+    return dataclasses.replace(block, ops=(*block.ops, *_entry(needed, found, saved, origin)))
+
+
+def _entry(
+    needed: Sequence[Var], seen: set[Var], saved: Var, origin: P.Code
+) -> tuple[P.Operation, ...]:
+    """Return what puts values on the tape."""
+    values: list[Operand] = [v if v in seen else NOTHING for v in needed]
+    made: list[P.Operation] = []
+    given = values[0]
+    if len(values) != 1:
+        entry = Var("", K.UNKNOWN)
+        made.append(Op((entry,), L.TUPLE, tuple(values), (), (), (), origin))
+        given = entry
+    put = Var("", K.NONE)
+    places = (Place(saved, (P.Anywhere(),)),)
+    made.append(Op((put,), L.method("append"), (saved, given), (), (), places, origin))
+    made.append(Op((), L.DISCARD, (put,), (), (), (), origin))
+    return tuple(made)
+
+
+def heads_of(loop: Loop) -> tuple[Var, ...]:
+    """Return what a loop carries, as a round finds it."""
+    return loop.carried if isinstance(loop, P.While) else loop.body.params
+
+
+def bound_along(block: P.Block) -> Iterator[Var]:
+    """Yield what a round binds on its ways to the end, where it may leave the loop."""
+    for operation in block.ops:
+        yield from operation.outs
+        if isinstance(operation, P.If) and leaves_loop(operation):
+            for arm in P.blocks(operation):
+                yield from bound_along(arm)
 
 
 def again(block: P.Block, makers: Mapping[Var, Op]) -> P.Block:
@@ -131,11 +259,3 @@ def bound_in(block: P.Block) -> Iterator[Var]:
 def reads_inside(region: P.Region, dot: Var) -> bool:
     """Say whether a variable stands in the blocks of a region."""
     return any(dot is v for b in P.blocks(region) for v in met_in(b))
-
-
-def breaks(block: P.Block) -> bool:
-    """Say whether a block may end the loop around it."""
-    if block.end.how == "break":
-        return True
-    inner = (o for o in block.ops if not isinstance(o, Op | P.For | P.While | P.Collect))
-    return any(breaks(b) for o in inner for b in P.blocks(o))

@@ -22,7 +22,6 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.linear.backward import turned_block
 from s2sad.linear.by_identity import Shadows, holds_both, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.linearise import Linear
@@ -31,6 +30,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
 from s2sad.linear.tape import again, needed_in
+from s2sad.linear.turned_regions import turned_block
 from s2sad.modes.hooks import is_hook
 
 
@@ -72,7 +72,7 @@ def transpose(
     else:
         acc.refs = parts_of_memory(block, values, table)
     sweep = Sweep(values, later, last_uses(block))
-    sweep.rounds += not table.outermost
+    sweep.called = not table.outermost
     for v in block.params:
         if v in values and is_structure(values[v].kind):
             acc.born(v)

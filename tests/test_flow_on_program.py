@@ -1,0 +1,237 @@
+"""Reverse mode from program to program: which way control went, and how often.
+
+Each program is derived by name and by identity, and held beside central differences.
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from s2sad import kinds as K
+from s2sad import pipeline
+from s2sad.ir import program as P
+from s2sad.ir.from_tree import program_of
+from s2sad.ir.left_last import leaves_loop, left_last
+from s2sad.ir.printed import flat
+from s2sad.ir.verify import verify
+from s2sad.operators.deriving import loaded, printed
+from s2sad.operators.higher import HIGHER
+from s2sad.requests import Request
+from s2sad.steps.derivation import Derivation, analyse, memory_of
+from s2sad.write.printer import function
+
+X = np.array([0.3, 0.7, 1.1, -0.4])
+
+
+def halved_until_small(x):
+    s = np.sum(x * x)
+    while s > 0.1:
+        s = 0.5 * s * np.cos(x[0])
+    return s
+
+
+def as_often_as_counted(x):
+    s, n = x[0], 0
+    while n < 3:
+        s = s + x[1]
+        n += 1
+    return s * s
+
+
+def left_in_an_inner_branch(x):
+    s = 1.0
+    for i in range(4):
+        if i > 0:
+            if s > 1.2:
+                s = s * x[3]
+                break
+            s = s + x[1] * x[i]
+        else:
+            s = s * x[0]
+        s = s + x[2]
+    else:
+        s = s * x[0]
+    return s * s
+
+
+def left_with_another_value(x):
+    best = x[0]
+    for i in range(4):
+        y = x[i] * x[1]
+        if y > 0.4:
+            best = y * x[2]
+            break
+        best = best + y
+    return best
+
+
+def passed_over(x):
+    s = x[0]
+    for i in range(4):
+        if i == 1:
+            continue
+        s = s * (1.0 + x[i])
+        if i == 2:
+            continue
+        s = s + x[3]
+    return s
+
+
+def returned_from_two_loops(x):
+    s = 1.0
+    for i in range(3):
+        for j in range(4):
+            s = s * (1.0 + x[j] ** 2)
+            if s > 2.5:
+                return s * x[i]
+        s = s + x[i]
+    return s
+
+
+def while_over_memory(x):
+    u = x * 2.0
+    k = 0
+    while u[0] < 4.0:
+        u[1:] += u[:-1] * x[0]
+        if k == 2:
+            u[k] *= x[1]
+            break
+        u[0] *= 2.0
+        k += 1
+    else:
+        u[3] = x[2]
+    return np.sum(u * u) * k
+
+
+def loops_in_loops_that_are_left(x):
+    s = 0.0
+    for i in range(3):
+        t = x[i]
+        k = 0
+        while True:
+            for y in x:
+                t = np.sin(t + y)
+                if t < -0.2:
+                    break
+            k += 1
+            if k > i:
+                break
+        s = s + t * x[3]
+    return s
+
+
+def left_at_once(x):
+    s = x[0]
+    for i in range(3):
+        s = s * x[1]
+        if x[2] > 5.0:
+            raise ValueError("large")
+        break
+    return s * s
+
+
+def sorts_by_case(x):
+    s = x[0]
+    for i in range(4):
+        match i:
+            case 0:
+                s = s * x[1]
+            case 1 if s > 10.0:
+                s = 0.0
+            case 2:
+                s = np.exp(s)
+                t = s * x[2]
+                s = t + s
+            case _:
+                s = s + x[3]
+                if s > 3.0:
+                    break
+    return s
+
+
+def inside_a_manager(x):
+    s = x[0]
+    with np.errstate(all="ignore"):
+        t = np.exp(s * x[1])
+        for i in range(3):
+            with np.errstate(all="ignore"):
+                s = s * t
+                if s > 1.0:
+                    break
+    return s * t
+
+
+def raised_in_an_arm(x):
+    s = x[0] * x[1]
+    if s > 100.0:
+        raise ValueError("large")
+    else:
+        t = np.exp(s)
+        s = s * t
+    return s * t
+
+
+PROGRAMS = [
+    halved_until_small,
+    as_often_as_counted,
+    left_in_an_inner_branch,
+    left_with_another_value,
+    passed_over,
+    returned_from_two_loops,
+    while_over_memory,
+    loops_in_loops_that_are_left,
+    left_at_once,
+    sorts_by_case,
+    inside_a_manager,
+    raised_in_an_arm,
+]
+
+
+def derived(f, *args, by_identity=False):
+    """Return the function of value and gradient by the first argument, and its text."""
+    names = f.__code__.co_varnames
+    params = tuple((n, K.kind_of(v, n)) for n, v in zip(names, args, strict=False))
+    request = Request(f, params, (names[0],), True, "value_and_grad", on_program=True)
+    d = pipeline.derive(dataclasses.replace(request, by_identity=by_identity), HIGHER)
+    text = printed(d)
+    return loaded(text, d)[d.entry], text.text
+
+
+def slopes(f, x, step=1e-6):
+    return [(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(len(x))]
+
+
+@pytest.mark.parametrize("by_identity", [False, True])
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_beside_central_differences(f, by_identity):
+    both, _ = derived(f, X, by_identity=by_identity)
+    for x in (X, np.array([1.2, -0.6, 0.4, 0.9]), np.array([-0.5, 0.2, 2.1, 0.3])):
+        value, gradient = both(x)
+        assert value == pytest.approx(f(x), rel=1e-12)
+        np.testing.assert_allclose(gradient, slopes(f, x), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_what_leaves_a_loop_stands_last(f):
+    d = Derivation()
+    a = analyse(d, f, {"x": K.kind_of(X, "x")})
+    program = program_of(a.function, a.kinds, memory_of(d, a).changes)
+    made = verify(left_last(program))
+    for operation in P.every(made.block):
+        if isinstance(operation, P.For | P.While):
+            assert not any(map(leaves_loop, operation.body.ops[:-1]))
+        elif not isinstance(operation, P.Op):
+            ends = [b for b in P.blocks(operation) if any(map(leaves_loop, b.ops[:-1]))]
+            assert not ends
+    space = {"np": np, "math": math}
+    exec(function(flat(made)), space)
+    assert space[f.__name__](X) == f(X)
+
+
+def test_rounds_are_counted_where_nothing_else_is_kept():
+    _, text = derived(as_often_as_counted, X)
+    assert "rounds += 1" in text
+    assert "for _ in range(rounds)" in text
+    assert "append" not in text
