@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 
+import s2sad
 from s2sad import kinds as K
 from s2sad import pipeline
 from s2sad.ir import program as P
@@ -16,6 +17,7 @@ from s2sad.ir.from_tree import program_of
 from s2sad.ir.left_last import leaves_loop, left_last
 from s2sad.ir.printed import flat
 from s2sad.ir.verify import verify
+from s2sad.linear.tangent_table import NotYet
 from s2sad.operators.deriving import loaded, printed
 from s2sad.operators.higher import HIGHER
 from s2sad.requests import Request
@@ -235,3 +237,68 @@ def test_rounds_are_counted_where_nothing_else_is_kept():
     assert "rounds += 1" in text
     assert "for _ in range(rounds)" in text
     assert "append" not in text
+
+
+def doubled(bar):
+    return 2.0 * bar
+
+
+def nothing_but_a_hook_in_an_arm(x):
+    s = np.sum(x * x)
+    if s > 0.0:
+        s = s2sad.adjoint_hook(s, doubled)
+    return 3.0 * s
+
+
+def hook_reads_what_changes(x):
+    k, total = 2.0, 0.0
+    while k < 20.0:
+        y = s2sad.adjoint_hook(k * x, lambda bar: k * bar)
+        total = total + np.sum(y * y)
+        k = k * 2.0
+    return total
+
+
+def hook_of_one_of_two_names(x):
+    y = s2sad.adjoint_hook(x, doubled)
+    return np.sum(x * x * y)
+
+
+def hook_with_a_default(x):
+    total = 0.0
+    for i in range(3):
+        k = float(i)
+
+        def scaled(bar, k=k):
+            return k * bar
+
+        total = total + np.sum(s2sad.adjoint_hook(x * x, scaled))
+    return total
+
+
+def hook_of_memory_with_two_names(x):
+    u = x * 1.0
+    u[0] = x[1]
+    v = s2sad.adjoint_hook(u, doubled)
+    return np.sum(u * v)
+
+
+HOOKED = {
+    nothing_but_a_hook_in_an_arm: 12.0 * X,
+    hook_reads_what_changes: sum(2.0 * k**3 for k in (2.0, 4.0, 8.0, 16.0)) * X,
+    hook_of_one_of_two_names: 4.0 * X * X,
+    hook_with_a_default: 6.0 * X,
+}
+
+
+@pytest.mark.parametrize("f", HOOKED)
+def test_hooks_get_cotangents_and_replace_them(f):
+    both, _ = derived(f, X)
+    value, gradient = both(X)
+    assert value == pytest.approx(f(X), rel=1e-12)
+    np.testing.assert_allclose(gradient, HOOKED[f], rtol=1e-12)
+
+
+def test_memory_with_two_names_has_one_cotangent_and_no_hook():
+    with pytest.raises(NotYet, match="a hook of memory"):
+        derived(hook_of_memory_with_two_names, X)

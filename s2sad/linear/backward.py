@@ -14,6 +14,7 @@ from s2sad.linear.sweep_state import Sweep, in_place, value_of
 from s2sad.linear.tangent_table import NotYet
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.turned_calls import turned_call
+from s2sad.linear.turned_hooks import turned_hook
 from s2sad.linear.turned_identity import turned_structure
 from s2sad.linear.turned_memory import (
     check_alone,
@@ -62,6 +63,9 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         return
     if form == "tangent of call":
         turned_call(sweep, op, acc)
+        return
+    if form == "hook":
+        turned_hook(sweep, op, acc)
         return
     if form == "method" and op.primitive.word != "copy" and op.operands[0] in sweep.values:
         turned_method(sweep, op, acc)

@@ -30,8 +30,8 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
 from s2sad.linear.tape import again, needed_in
+from s2sad.linear.turned_hooks import check_hooks
 from s2sad.linear.turned_regions import turned_block
-from s2sad.modes.hooks import is_hook
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,6 @@ def transpose(
     block = linear.program.block
     if block.end.how != "next":
         raise NotYet("a function that always raises")
-    kinds = table.facts.analysed.kinds
-    if any(is_hook(o.origin, kinds) for o in P.every(block) if o.origin is not None):
-        raise NotYet("a hook of the backward sweep")
     t = Tangents(table)
     later = frozenset(P.every(block)) if lent else unstable(block)
     values = {dot: v for v, dot in linear.of.items()}
@@ -73,6 +70,7 @@ def transpose(
         acc.refs = parts_of_memory(block, values, table)
     sweep = Sweep(values, later, last_uses(block))
     sweep.called = not table.outermost
+    check_hooks(block, acc.refs, sweep)
     for v in block.params:
         if v in values and is_structure(values[v].kind):
             acc.born(v)
