@@ -14,6 +14,7 @@ from s2sad.linear.sweep_state import Sweep, in_place, value_of
 from s2sad.linear.tangent_table import NotYet
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.turned_calls import turned_call
+from s2sad.linear.turned_cells import turned_cell
 from s2sad.linear.turned_hooks import turned_hook
 from s2sad.linear.turned_identity import turned_structure
 from s2sad.linear.turned_memory import (
@@ -66,6 +67,9 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         return
     if form == "hook":
         turned_hook(sweep, op, acc)
+        return
+    if form in ("look", "bind", "forget"):
+        turned_cell(sweep, op, acc)
         return
     if form == "method" and op.primitive.word != "copy" and op.operands[0] in sweep.values:
         turned_method(sweep, op, acc)
@@ -123,6 +127,9 @@ def stays(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> bool:
         return False
     (source,) = op.operands
     assert isinstance(source, Var)
+    maker = sweep.makers.get(source)
+    if maker is not None and maker.primitive.form == "tangent of call":
+        return False  # its reverse is given the cotangents of the parts
     return isinstance(sweep.values[source].kind, K.Tuple) or acc.is_shadowed(source)
 
 

@@ -78,7 +78,9 @@ class Cotangents:
         if not isinstance(dot, Var) or dot not in self.values:
             return
         kind = self.values[dot].kind
-        if self.shadows is not None and dot in self.shadows.dots:
+        if self.values[dot].cell:
+            self._into_cell(dot, bar)
+        elif self.shadows is not None and dot in self.shadows.dots:
             assert bar.value is not None
             self.shadows.add(self.t, self.values[dot], bar.value)
         elif K.is_container(kind) and not isinstance(kind, K.Tuple):
@@ -88,6 +90,17 @@ class Cotangents:
         else:
             known = self.of.get(dot)
             self.of[dot] = bar if known is None else self._sum(known, bar, kind)
+
+    def _into_cell(self, dot: Var, bar: Bar) -> None:
+        """Add to the cotangent of what a cell holds, which may be 0.0 in the place of an array."""
+        known = self.of.get(dot)
+        if known is None:
+            self.of[dot] = Bar(bar.value, parts=bar.parts)
+            return
+        assert known.value is not None and bar.value is not None
+        kinds = kind_of(known.value), kind_of(bar.value)
+        kind = binary_kind(gast.Add, *kinds) if all(map(K.is_numeric, kinds)) else K.UNKNOWN
+        self.of[dot] = Bar(self.t.emit(L.INFIX["Add"], (known.value, bar.value), kind))
 
     def _into_structure(self, dot: Var, bar: Bar) -> None:
         assert bar.value is not None
@@ -157,6 +170,8 @@ class Cotangents:
         bar = self.of.get(dot)
         if dot in self.refs or self.is_shadowed(dot):
             return self.buffer(dot)
+        if bar is None and self.value(dot).cell:
+            return P.Const(0.0)
         if bar is None:
             return zeros_like(self.t, self.value(dot))
         return self._built(bar, self.value(dot).kind, self.value(dot))

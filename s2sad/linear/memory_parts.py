@@ -138,14 +138,24 @@ def unstable(block: P.Block) -> frozenset[P.Operation]:
                 objects = [p.object for p in operation.writes]
                 later = later or any(isinstance(o, Var) and not o.cell for o in objects)
                 continue
-            inner = any(
-                isinstance(o, Op) and o.writes for b in P.blocks(operation) for o in P.every(b)
-            )
-            loops = isinstance(operation, P.For | P.While | P.Collect) and inner
-            for b in P.blocks(operation):
-                walk(b.ops, later or loops)
-            later = later or inner
+            loops = isinstance(operation, P.For | P.While | P.Collect)
+            loops = loops and any(map(_writes, P.blocks(operation)))
+            for group in _last_first(operation):
+                ends = [walk(b.ops, later or loops) for b in group]
+                later = later or any(ends)
         return later
 
     walk(block.ops, False)
     return frozenset(found)
+
+
+def _last_first(region: P.Region) -> list[tuple[P.Block, ...]]:
+    """Return the blocks of a region, those first that run last; of a group one runs, or none."""
+    if isinstance(region, P.Try):
+        handlers = (h.body for h in region.handlers)
+        return [(region.final,), (region.orelse, *handlers), (region.body,)]
+    return [P.blocks(region)]
+
+
+def _writes(block: P.Block) -> bool:
+    return any(isinstance(o, Op) and o.writes for o in P.every(block))

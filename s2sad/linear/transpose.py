@@ -30,6 +30,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
 from s2sad.linear.tape import again, needed_in
+from s2sad.linear.turned_cells import with_contents
 from s2sad.linear.turned_hooks import check_hooks
 from s2sad.linear.turned_regions import turned_block
 
@@ -63,10 +64,11 @@ def transpose(
     t = Tangents(table)
     later = frozenset(P.every(block)) if lent else unstable(block)
     values = {dot: v for v, dot in linear.of.items()}
-    acc = Cotangents(t, values, {})
-    if table.derivation.by_identity:
-        acc.shadows = shadows_of(block, values, table)
-    else:
+    by_identity = table.derivation.by_identity
+    shadows = shadows_of(block, values, table) if by_identity else None
+    values = with_contents(block, values, table, shadows)
+    acc = Cotangents(t, values, {}, shadows)
+    if not by_identity:
         acc.refs = parts_of_memory(block, values, table)
     sweep = Sweep(values, later, last_uses(block))
     sweep.called = not table.outermost

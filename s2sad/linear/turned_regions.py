@@ -12,49 +12,31 @@ another arm: what it has left with gets the cotangents of what the loop gives.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.left_last import leaves_loop
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.ir.rebuilt import substituted
 from s2sad.linear.backward import turned_op
 from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.half_done import check_half_done
+from s2sad.linear.joined_arms import (
+    Arm,
+    Fork,
+    Forward,
+    by_place,
+    fork_of,
+    free_in,
+    joined,
+    plain,
+    plain_end,
+)
 from s2sad.linear.memory_parts import root_of
 from s2sad.linear.sweep_state import Round, Sweep, bar_name, in_place, owned
 from s2sad.linear.tangent_table import NotYet, tangent_kind
-from s2sad.linear.tape import again, bound_in, heads_of, met, needed_in, reads_inside, taped
-from s2sad.primitives import language as L
-
-
-@dataclass(frozen=True)
-class Arm:
-    """One arm of a branch in both directions, and the cotangents before it."""
-
-    block: P.Block
-    forward: list[P.Operation]
-    backward: list[P.Operation]
-    acc: Cotangents
-
-
-@dataclass(frozen=True)
-class Way:
-    """An arm that leads on, with what undoes it; what that reads of the arm is `kept`."""
-
-    arm: Arm
-    block: P.Block
-    kept: Mapping[Var, Var]
-
-
-@dataclass(frozen=True)
-class Forward:
-    """What stands in the forward sweep for the arms of a region, and what they hand over."""
-
-    outs: tuple[Var, ...]
-    blocks: tuple[P.Block, ...]
+from s2sad.linear.tape import again, heads_of, met, reads_inside, taped
 
 
 def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operation]:
@@ -87,6 +69,8 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
     moving = any(v in sweep.values for v in met(region))
     if not moving:
         return [region]
+    if leaves_loop(region) and not isinstance(region, P.If):
+        raise NotYet("a loop that is left by the last block of a try")
     given = (*region.outs, *P.bound(region), *(v for b in P.blocks(region) for v in b.params))
     memory = (v for v in given if v in sweep.values and isinstance(sweep.values[v].kind, K.Array))
     if acc.shadows is None and any(sweep.values[v] in acc.t.table.facts.written for v in memory):
@@ -100,20 +84,10 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
             return turned_with(sweep, region, acc)
         case P.For() | P.While():
             return turned_loop(sweep, region, acc)
-        case _:
-            raise NotYet(f"{type(region).__name__} turned round")
-
-
-def free_in(sweep: Sweep, region: P.Region) -> list[Var]:
-    """Return the tangents from outside that a region reads, or whose memory it handles."""
-    inside = {v for b in P.blocks(region) for v in bound_in(b)} | {*P.bound(region)}
-    found = (v for v in met(region) if v in sweep.values and v not in inside)
-    return [v for v in dict.fromkeys(found) if v not in region.outs]
-
-
-def by_place(sweep: Sweep, dot: Var, acc: Cotangents) -> bool:
-    """Say whether a cotangent is memory that stays in its place, and is handed over by nobody."""
-    return in_place(sweep, dot) or acc.is_shadowed(dot)
+        case P.Try():
+            return turned_try(sweep, region, acc)
+        case P.Collect():
+            raise NotYet("a comprehension turned round")
 
 
 # branches
@@ -141,8 +115,34 @@ def turned_match(sweep: Sweep, region: P.Match, acc: Cotangents) -> list[P.Opera
 
 def turned_with(sweep: Sweep, region: P.With, acc: Cotangents) -> list[P.Operation]:
     """The backward sweep of what a manager stands around does without it."""
+    kinds = acc.t.table.facts.analysed.kinds
+    if any(kinds.passing.get(item) is None for item in region.origin.items):
+        raise NotYet("a manager that may swallow an exception")
     made = turned_arms(sweep, region, (region.body,), acc)
     return [dataclasses.replace(region, outs=made.outs, body=made.blocks[0])]
+
+
+def turned_try(sweep: Sweep, region: P.Try, acc: Cotangents) -> list[P.Operation]:
+    """Turn round what a try has done: its body, or one of its handlers; before that, its end.
+
+    A body that an exception has left has done nothing to tangents (`check_half_done`).
+    """
+    if any(h.body.end.how != "raise" for h in region.handlers):
+        check_half_done(sweep, region.body)
+    last = fork_of(region, region.of_final, acc)
+    closed = joined(sweep, last, [turned_arm(sweep, region.final, last, acc)], acc)
+    fork = fork_of(region, region.of_arms, acc)
+    done = turned_arm(sweep, region.orelse, fork, acc, region.body)
+    caught = [turned_arm(sweep, h.body, fork, acc) for h in region.handlers]
+    made = joined(sweep, fork, [done, *caught], acc)
+    orelse, *blocks = made.blocks
+    pairs = zip(region.handlers, blocks, strict=True)
+    handlers = tuple(dataclasses.replace(h, body=b) for h, b in pairs)
+    body = P.Block((), done.first, region.body.end)
+    if region.body.end.how == "raise":
+        orelse = region.orelse
+    outs = (*made.outs, *closed.outs)
+    return [P.Try(outs, body, handlers, orelse, closed.blocks[0], region.origin)]
 
 
 def turned_arms(
@@ -152,138 +152,27 @@ def turned_arms(
     acc: Cotangents,
     test: Operand | None = None,
 ) -> Forward:
-    """Turn each arm round; what chose between them, the `test` or a number, chooses again.
-
-    From an arm that raises nothing comes back.
-    """
-    seeds = {v: bar for v in region.outs if (bar := acc.of.pop(v, None)) is not None}
-    free = [d for d in free_in(sweep, region) if not by_place(sweep, d, acc) and d not in acc.refs]
-    arms = [turned_arm(sweep, b, region.outs, seeds, acc) for b in blocks]
-    leading = [a for a in arms if a.block.end.how != "raise"]
-    changed = [d for d in free if any(a.acc.of.get(d) != acc.of.get(d) for a in leading)]
-    differ = [d for d in changed if len({a.acc.of.get(d) for a in leading}) > 1]
-    alike = [d for d in changed if d not in differ]
-    ways = [way_back(sweep, region, a, differ, alike) for a in leading]
-    number = Var("arm", K.INT) if test is None else test
-    asks = len(ways) > 1 and (bool(differ) or any(w.block.ops for w in ways))
-    if asks:
-        outs = tuple(Var(bar_name(v), tangent_kind(v.kind)) for v in map(acc.value, differ))
-        choose(acc, number, outs, [_first(w.block, len(differ)) for w in ways], region)
-        for d, v in zip(differ, outs, strict=True):
-            acc.of[d] = Bar(v, isinstance(v.kind, K.Array))
-    elif ways:
-        acc.t.ops += ways[0].block.ops
-    if ways:
-        values = iter(ways[0].block.end.results[len(differ) :])
-        for d in alike:
-            bar = leading[0].acc.of.get(d)
-            acc.of.pop(d, None)
-            if bar is not None:
-                acc.of[d] = _holding(bar, values)
-    tells = number if asks and isinstance(number, Var) and test is None else None
-    return forward_of_arms(sweep, region, arms, ways, tells)
-
-
-def way_back(
-    sweep: Sweep, region: P.Region, arm: Arm, differ: Sequence[Var], alike: Sequence[Var]
-) -> Way:
-    """Return what undoes an arm, and hands over cotangents: of what the arms leave differently."""
-    with arm.acc.t.inside() as ops:
-        ops += arm.backward
-        results = [owned(sweep, arm.acc, d) for d in differ]
-    results += [v for d in alike if d in arm.acc.of for v in _values(arm.acc.of[d])]
-    block = again(P.Block((), tuple(ops), P.End("next", tuple(results))), sweep.makers)
-    if leaves_loop(region):  # what is read of it goes on the tape
-        return Way(arm, block, {})
-    kept = {v: Var(v.name, v.kind) for v in needed_in(block, arm.forward, P.bound(region))}
-    return Way(arm, substituted(block, kept), kept)
-
-
-def choose(
-    acc: Cotangents,
-    by: Operand,
-    outs: tuple[Var, ...],
-    blocks: Sequence[P.Block],
-    region: P.Region,
-) -> None:
-    """Run one of several blocks, by a test or by a number."""
-    if isinstance(region, P.If):
-        acc.t.add(P.If(outs, by, blocks[0], blocks[1], "if", region.origin))
-        return
-    last = blocks[-1]
-    for i in reversed(range(len(blocks) - 1)):
-        fits = Var("", K.BOOL)
-        asked = Op((fits,), L.compare("Eq"), (by, P.Const(i)), origin=region.origin)
-        given = outs if i == 0 else tuple(Var(v.name, v.kind) for v in outs)
-        made = P.If(given, fits, blocks[i], last, "if", region.origin)
-        last = P.Block((), (asked, made), P.End("next", given))
-    acc.t.ops += last.ops
-
-
-def forward_of_arms(
-    sweep: Sweep,
-    region: P.Region,
-    arms: Sequence[Arm],
-    ways: Sequence[Way],
-    number: Var | None,
-) -> Forward:
-    """Return the forward sweep of arms: they hand over what is kept, and which of them it was."""
-    order = [w.arm for w in ways]
-    made = []
-    for a in arms:
-        end = a.block.end
-        if end.how == "break":
-            end = plain_end(sweep, end)
-        elif end.how == "next":
-            pairs = zip(region.outs, end.results, strict=False)
-            given = [r for v, r in pairs if v not in sweep.values]
-            given += [v if w.arm is a else sweep.missing(v) for w in ways for v in w.kept]
-            told = () if number is None else (P.Const(order.index(a)),)
-            end = P.End("next", (*given, *told))
-        made.append(P.Block((), tuple(a.forward), end))
-    kept = [v for w in ways for v in w.kept.values()]
-    outs = (*plain(sweep, region.outs), *kept, *(() if number is None else (number,)))
-    return Forward(outs, tuple(made))
+    """Turn each arm of a region round; what chose between them, a test or a number, does again."""
+    fork = fork_of(region, region.outs, acc, test)
+    return joined(sweep, fork, [turned_arm(sweep, b, fork, acc) for b in blocks], acc)
 
 
 def turned_arm(
-    sweep: Sweep, block: P.Block, outs: Sequence[Var], seeds: Mapping[Var, Bar], acc: Cotangents
+    sweep: Sweep, block: P.Block, fork: Fork, acc: Cotangents, before: P.Block | None = None
 ) -> Arm:
-    """Turn an arm of a branch round; where it leaves a loop, that has the cotangents of the end."""
+    """Turn an arm round, and what stands `before` it; one that leaves a loop ends that loop."""
     with acc.t.inside() as ops:
         inner = acc.inner(dict(acc.of))
-        bars, pairs = seeds, list(zip(outs, block.end.results, strict=False))
+        bars, pairs = fork.seeds, list(zip(fork.outs, block.end.results, strict=False))
         if block.end.how == "break":
             bars, pairs = sweep.loops[-1].bars, sweep.loops[-1].handed(block.end)
         for v, result in pairs if block.end.how != "raise" else ():
             if v in bars:
                 inner.add(result, dataclasses.replace(bars[v], own=False))
         forward = turned_block(sweep, block, inner)
-    return Arm(block, forward, list(ops), inner)
-
-
-def plain(sweep: Sweep, variables: Sequence[Var]) -> tuple[Var, ...]:
-    """Return those of some variables that are no tangents."""
-    return tuple(v for v in variables if v not in sweep.values)
-
-
-def _first(block: P.Block, count: int) -> P.Block:
-    return dataclasses.replace(block, end=P.End("next", block.end.results[:count]))
-
-
-def _values(bar: Bar) -> Iterator[Operand]:
-    """Yield the values in a cotangent, those of parts in order."""
-    if bar.value is not None:
-        yield bar.value
-    for part in bar.parts:
-        yield from _values(part) if part is not None else ()
-
-
-def _holding(bar: Bar, values: Iterator[Operand]) -> Bar:
-    """Return a cotangent with other values in it, in the same order."""
-    value = None if bar.value is None else next(values)
-    parts = tuple(None if p is None else _holding(p, values) for p in bar.parts)
-    return Bar(value, bar.own, parts)
+        first = [] if before is None else turned_block(sweep, before, inner)
+    end = block.end if before is None or before.end.how == "next" else before.end
+    return Arm(end, tuple(forward), tuple(first), tuple(ops), inner)
 
 
 # loops
@@ -347,14 +236,6 @@ def turned_round(
         return P.For(outs, region.over, region.target, starts, made, region.origin)
     made = P.Block((), ops, end)
     return P.While(outs, carried, starts, region.test, made, region.origin)
-
-
-def plain_end(sweep: Sweep, end: P.End) -> P.End:
-    """Return how a round ends in the forward sweep: tangents are handed over by nobody."""
-    if end.how not in ("next", "break"):
-        return end
-    pairs = sweep.loops[-1].handed(end)
-    return P.End(end.how, tuple(r for p, r in pairs if p not in sweep.values))
 
 
 def start_of(sweep: Sweep, own: Cotangents, p: Var, like: Operand) -> Operand:
