@@ -161,7 +161,12 @@ class _Rounds:
         return P.Block((), (made,), P.End("next", more))
 
     def left(self, leaves: Sequence[Operand], outs: tuple[Var, ...]) -> P.End:
-        return P.End("next", (*(P.Unbound(v.name) for v in outs), *leaves, P.Const(True)))
+        """Return the end of what leaves the loop: in the place of `outs`, which nobody reads then,
+        it hands over what the round has started with.
+        """
+        begun: dict[str, Operand] = {v.name: v for v in self.carries}
+        given = [begun.get(v.name, P.Unbound(v.name)) for v in outs]
+        return P.End("next", (*given, *leaves, P.Const(True)))
 
 
 def _parted(block: P.Block) -> tuple[Ops, P.Region | None, P.Block]:

@@ -132,21 +132,22 @@ def _on_tape(loop: Loop, needed: Sequence[Var], back: P.Block, t: Tangents) -> K
 def _putting(
     block: P.Block, needed: Sequence[Var], seen: set[Var], saved: Var, origin: P.Code
 ) -> P.Block:
-    """Return the block of a round that puts an entry on the tape, on each way to its end.
+    """Return the block of a round that puts an entry on the tape, as soon as all of it is there.
 
-    What another way binds is missing in the entry: None stands for it.
+    That is so on each way to the end. What another way binds is missing: None stands for it.
     """
     if block.end.how == "raise":
         return block
-    *before, last = block.ops or (None,)
-    found = {v for o in before if o is not None for v in o.outs} | seen
-    if isinstance(last, P.If) and leaves_loop(last):
-        if not found.issuperset(needed):
-            return _in_arms(block, lambda b: _putting(b, needed, found, saved, origin))
-        entry = _entry(needed, found, saved, origin)
-        return dataclasses.replace(block, ops=(*block.ops[:-1], *entry, last))
-    found |= {*last.outs} if last is not None else set()
-    return dataclasses.replace(block, ops=(*block.ops, *_entry(needed, found, saved, origin)))
+    ops, found, at = block.ops, {*seen}, 0
+    while at < len(ops) and not found.issuperset(needed):
+        found |= {*ops[at].outs}
+        at += 1
+    last = ops[-1] if ops else None
+    if isinstance(last, P.If) and leaves_loop(last) and not found.issuperset(needed):
+        inner = found - {*last.outs}
+        return _in_arms(block, lambda b: _putting(b, needed, inner, saved, origin))
+    entry = _entry(needed, found, saved, origin)
+    return dataclasses.replace(block, ops=(*ops[:at], *entry, *ops[at:]))
 
 
 def _entry(
