@@ -95,10 +95,6 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
 
 def turned_branch(sweep: Sweep, region: P.If, acc: Cotangents) -> list[P.Operation]:
     """Turn each arm of a branch round; the same test chooses between them."""
-    if region.style == "assert":
-        if free_in(sweep, region):
-            raise NotYet("an assert that handles tangents")
-        return [region]
     made = turned_arms(sweep, region, (region.then, region.orelse), acc, region.test)
     style = "if" if len(made.outs) > len(plain(sweep, region.outs)) else region.style
     then, orelse = made.blocks
@@ -242,7 +238,7 @@ def start_of(sweep: Sweep, own: Cotangents, p: Var, like: Operand) -> Operand:
     """Return what a cotangent that a loop carries starts with, zeros `like` what it hands on."""
     held = sweep.values[p]
     given = sweep.values.get(like) if isinstance(like, Var) else None
-    number = isinstance(held.kind, K.Num) and K.differentiable(held.kind)
+    number = isinstance(K.without_none(held.kind), K.Num) and K.differentiable(held.kind)
     if given is None and p not in own.of and not number:
         raise NotYet("a loop that carries what only later rounds read")
     sweep.values[p] = given or held
