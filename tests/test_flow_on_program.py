@@ -287,6 +287,17 @@ def arrays_that_inner_functions_read(x):
     return total
 
 
+def left_with_a_constant(x):
+    u = np.zeros(4)
+    s = x[0] * 2.0
+    for i in range(4):
+        u[i] = s * x[1]
+        s = 0.5
+        if i == 2:
+            break
+    return np.sum(u) * x[2] * s
+
+
 def forgotten(x):
     y = x * x
     s = np.sum(y)
@@ -305,6 +316,7 @@ PROGRAMS = [
     numbers_that_inner_functions_read,
     arrays_that_inner_functions_read,
     forgotten,
+    left_with_a_constant,
     halved_until_small,
     as_often_as_counted,
     left_in_an_inner_branch,

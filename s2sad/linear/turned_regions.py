@@ -67,7 +67,7 @@ def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operat
 def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Operation]:
     """Add a region turned round; return the operations of the forward sweep."""
     moving = any(v in sweep.values for v in met(region))
-    if not moving:
+    if not moving and not leaves_loop(region):
         return [region]
     if leaves_loop(region) and not isinstance(region, P.If):
         raise NotYet("a loop that is left by the last block of a try")
