@@ -236,6 +236,16 @@ def written_at_the_end_of_a_try(x):
     return np.sum(u * u) * s
 
 
+def scaled_at_the_end_of_a_try(x):
+    u = x * 2.0
+    for i in range(4):
+        try:
+            u[i] *= math.log(x[i])
+        except ValueError:
+            u[i] *= x[0]
+    return np.sum(u * u)
+
+
 def raised_again(x):
     u = x * 1.0
     try:
@@ -311,6 +321,7 @@ PROGRAMS = [
     tried_in_a_loop,
     written_in_the_end,
     written_at_the_end_of_a_try,
+    scaled_at_the_end_of_a_try,
     raised_again,
     tried_within_a_try,
     numbers_that_inner_functions_read,
