@@ -316,7 +316,25 @@ def forgotten(x):
     return np.sum(y * x)
 
 
+def popped_until_it_is_empty(x):
+    ys = [v * x for v in x]
+    total = 0.0
+    while ys:
+        total = total + np.sum(ys.pop() * x)
+    return total
+
+
+def popped_by_number(x):
+    ys = [v * x for v in x]
+    total = 0.0
+    for i in range(3):
+        total += np.sum(ys.pop() * x) * x[i]
+    return total
+
+
 PROGRAMS = [
+    popped_until_it_is_empty,
+    popped_by_number,
     view_read_in_an_arm,
     tried_in_a_loop,
     written_in_the_end,

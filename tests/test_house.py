@@ -72,7 +72,7 @@ BUDGETS = {
     "capture": 8_470,
     "emitted": 410,
     "facts": 17_790,
-    "ir": 6_360,  # of these from_tree and cells go in landing 6, with the tree that they read
+    "ir": 6_420,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 2_070,
     "linear": 8_400,  # what modes/ is to become
     "modes": 12_570,

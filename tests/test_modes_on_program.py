@@ -31,9 +31,6 @@ WRONG_IN_REVERSE = (
     "writing_containers.list_pop_statement",
     "small.held_lam",
     "boundaries.sqrt of maximum at -1",
-    # a list that has been made empty, and holds arrays under another name
-    "writing_containers.arrays_popped",
-    "writing_containers.list_of_products_popped_and_written",
 )
 
 
