@@ -332,7 +332,19 @@ def popped_by_number(x):
     return total
 
 
+def pairs_on_a_stack(x):
+    stack = [(x[0], x[1])]
+    total = 0.0
+    while stack:
+        left, right = stack.pop()
+        if left < 1.05:
+            stack.append((left + 0.5, x[2] * left))
+        total = total + left
+    return total
+
+
 PROGRAMS = [
+    pairs_on_a_stack,
     popped_until_it_is_empty,
     popped_by_number,
     view_read_in_an_arm,

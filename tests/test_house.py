@@ -70,11 +70,11 @@ RULES_MAY_IMPORT = (
 # Lines a room may have, docstrings included. Rooms shrink: what is gained is noted here.
 BUDGETS = {
     "capture": 8_470,
-    "emitted": 410,
+    "emitted": 610,
     "facts": 17_790,
     "ir": 6_420,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 2_070,
-    "linear": 8_400,  # what modes/ is to become
+    "linear": 9_150,  # what modes/ is to become
     "modes": 12_570,
     "operators": 7_250,
     "polish": 4_750,

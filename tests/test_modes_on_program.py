@@ -26,12 +26,6 @@ from s2sad.requests import Request
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 HELD = {h.name: h for h in held()}
-# What reverse mode on the program has wrong. It is not switched on while there is one.
-WRONG_IN_REVERSE = (
-    "writing_containers.list_pop_statement",
-    "small.held_lam",
-    "boundaries.sqrt of maximum at -1",
-)
 
 
 def derived(request):
@@ -85,9 +79,7 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.mark.parametrize("mode", ["jvp", "value_and_grad"])
-def test_both_give_the_same(name, mode, request):
-    if mode == "value_and_grad" and name in WRONG_IN_REVERSE:
-        request.node.add_marker(pytest.mark.xfail(strict=True, reason="known, see above"))
+def test_both_give_the_same(name, mode):
     p = HELD[name].make()
     if not isinstance(p.f, types.FunctionType):
         pytest.skip("no plain function")

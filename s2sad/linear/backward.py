@@ -6,7 +6,9 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
-from s2sad.ir.program import Op, Var
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.pull import pulled
@@ -27,12 +29,14 @@ from s2sad.linear.turned_memory import (
     turned_display,
     turned_field,
     turned_item,
+    turned_joined,
     turned_method,
     turned_put,
     turned_sum,
     turned_tuple,
     turned_unpack,
 )
+from s2sad.linear.turned_slots import complete, hand_over
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
 
@@ -41,7 +45,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     """Add what an operation on tangents says, turned round."""
     form, original = op.primitive.form, op
     if acc.shadows is not None:
-        acc.shadows.kept.clear()
+        acc.shadows.seen.clear()
     if form not in ("tangent of call", "discard"):
         op = sweep.stable(op, acc.t, acc.shadows)
     if acc.shadows is not None and turned_structure(sweep, op, acc, acc.shadows):
@@ -86,7 +90,10 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         for v in op.outs:
             acc.of.pop(v, None)  # it is made of no tangent
         return
-    bars = [acc.of.pop(v, None) if stays(sweep, op, v, acc) else acc.taken(v) for v in op.outs]
+    if form in ("tuple", "same", "infix"):
+        for o in op.operands:
+            hand_over(op.outs[0], o.value if isinstance(o, P.Spread) else o, acc)
+    bars = [taken(sweep, op, v, acc) for v in op.outs]
     if not any(bars):
         return
     if form == "unpack":
@@ -102,13 +109,16 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             minus = acc.t.emit(op.primitive, (value,), kind_of(value))
             acc.add(op.operands[0], Bar(minus, True))
         case "tangent":
-            add_pulled(sweep, told_by(op), bar, acc)
+            told = told_by(op)
+            add_pulled(sweep, told, acc.built(bar, told.out), acc)
         case "item":
             turned_item(sweep, op, bar, acc)
         case "field":
             turned_field(sweep, op, bar, acc)
         case "tuple":
             turned_tuple(sweep, op, bar, acc)
+        case "infix" if isinstance(sweep.values[op.outs[0]].kind, K.Tuple):
+            turned_joined(sweep, op, bar, acc)
         case "call" if function_of(op) is sum and len(op.operands) == 2 and not op.settings:
             turned_sum(sweep, op, value_of(bar), acc)
         case "call" if function_of(op) is float and sweep.is_number(op.operands[1]):
@@ -121,22 +131,25 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             raise NotYet(f"{form} of tangents, turned round")
 
 
-def stays(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> bool:
-    """Say whether what is unpacked shows memory that has a cotangent of its own."""
-    if op.primitive.form != "unpack":
-        return False
-    (source,) = op.operands
-    assert isinstance(source, Var)
-    maker = sweep.makers.get(source)
-    if maker is not None and maker.primitive.form == "tangent of call":
-        return False  # its reverse is given the cotangents of the parts
-    return isinstance(sweep.values[source].kind, K.Tuple) or acc.is_shadowed(source)
+def taken(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> Bar | None:
+    """Return the cotangent of what an operation gives; there is none any more.
+
+    What is unpacked and shows memory that has a cotangent of its own has no other.
+    """
+    if op.primitive.form == "unpack":
+        (source,) = op.operands
+        assert isinstance(source, Var)
+        whole = v in sweep.values and is_structure(sweep.values[v].kind)
+        if whole or acc.is_shadowed(source) or acc.shows_memory(source):
+            return acc.of.pop(v, None)
+    made = op.primitive.form == "tangent" and acc.shows_memory(v)
+    return complete(v, acc) if made else acc.taken(v)
 
 
-def add_pulled(sweep: Sweep, told: Computed, bar: Bar, acc: Cotangents) -> None:
+def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> None:
     """Add what a function passes back; what is new and goes to one operand is our own."""
     start = len(acc.t.ops)
-    found = pulled(acc.t, told, value_of(bar))
+    found = pulled(acc.t, told, bar)
     made = [o for o in acc.t.ops[start:] if isinstance(o, Op)]
     new = {v for o in made if o.primitive.form in ("infix", "prefix") for v in o.outs}
     values = [value for _, value in found]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.emitted import held_numbers
 from s2sad.inside import stop_gradient
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
@@ -29,12 +30,12 @@ _READS = ("item", "field", "unpack", "method")
 class Shadows:
     """The variable that holds all shadows while the program runs, and whose are found there.
 
-    `kept` are copies of the lists that the operation at hand reads.
+    `seen` are pictures of the structures that the operation at hand reads, and that change later.
     """
 
     table: Var
     dots: frozenset[Var]
-    kept: dict[Var, Var] = field(default_factory=dict)
+    seen: dict[Var, Var] = field(default_factory=dict)
 
     def of(self, t: Tangents, v: Operand, helper: Callable[..., object] = runtime.twin_of) -> Var:
         """Return the shadow of a value."""
@@ -42,13 +43,23 @@ class Shadows:
 
     def taken(self, t: Tangents, v: Operand) -> Var:
         """Return what the shadow of a value holds, which then holds zeros."""
-        return act(t, runtime.take_from_shadow, (self.of(t, v),), tangent_kind(kind_of(v)))
+        kind = tangent_kind(kind_of(v))
+        if is_structure(kind):
+            return act(t, held_numbers.taken_from_picture, (self.table, self.picture(t, v)), kind)
+        return act(t, runtime.take_from_shadow, (self.of(t, v),), kind)
 
-    def add(self, t: Tangents, v: Var, value: Operand) -> None:
-        """Add to the shadow of a value."""
-        if v in self.kept and (holds_numbers(v.kind) or any(map(is_structure, K.together(v.kind)))):
-            raise NotYet("a structure that changes after a function has read all of it")
-        act(t, runtime.add_into_shadow, (self.of(t, self.kept.get(v, v)), value), K.NONE)
+    def add(self, t: Tangents, v: Operand, value: Operand) -> None:
+        """Add to the shadow of a value, and of the memory that a structure holds."""
+        if is_structure(kind_of(v)):
+            given = (self.table, self.picture(t, v), value)
+            act(t, held_numbers.add_to_picture, given, K.NONE)
+            return
+        act(t, runtime.add_into_shadow, (self.of(t, v), value), K.NONE)
+
+    def picture(self, t: Tangents, v: Operand) -> Operand:
+        """Return what a structure holds at the operation at hand."""
+        known = self.seen.get(v) if isinstance(v, Var) else None
+        return known or t.call(t.table.helper(held_numbers.picture), (v,), K.UNKNOWN)
 
 
 def act(t: Tangents, helper: Callable[..., object], given: tuple[Operand, ...], kind: Kind) -> Var:
@@ -64,23 +75,26 @@ def act(t: Tangents, helper: Callable[..., object], given: tuple[Operand, ...], 
 
 
 def is_structure(kind: Kind) -> bool:
-    """Say whether a kind is of structures that may be changed."""
-    return K.is_container(kind) and not isinstance(kind, K.Tuple)
+    """Say whether a kind is of structures that may be changed, or of such or None."""
+    return K.is_container(K.without_none(kind))
 
 
 def is_memory(kind: Kind) -> bool:
     """Say whether the cotangent of a kind may be found by identity."""
-    return is_structure(kind) or isinstance(kind, K.Array)
+    kind = K.without_none(kind)
+    return is_structure(kind) or all(isinstance(k, K.Array) for k in K.options(kind))
 
 
 def holds_numbers(kind: Kind) -> bool:
     """Say whether a structure, or a tuple, may hold numbers: their cotangents stand in its own."""
-    if isinstance(kind, K.OneOf | K.Union) or K.is_empty(kind):
+    kind = K.without_none(kind)
+    if isinstance(kind, K.OneOf) or K.is_empty(kind):
         return True  # what is empty where it is made may be filled with anything
     return any(_has_slot(k) for k in K.together(kind))
 
 
 def _has_slot(kind: Kind) -> bool:
+    kind = K.without_none(kind)
     if isinstance(kind, K.Tuple):
         return holds_numbers(kind)
     return not is_memory(kind) and K.differentiable(kind)
@@ -99,6 +113,7 @@ def shadows_of(block: P.Block, values: Mapping[Var, Var], table: Table) -> Shado
             found |= {v for v in op.outs if v in values}
     found |= {dot for dot in values if dot not in bound}  # what a loop binds
     found |= {dot for dot, v in values.items() if v in table.facts.written or is_structure(v.kind)}
+    found |= {dot for dot, v in values.items() if isinstance(v.kind, K.Union)}  # None has no zeros
     dots = frozenset(dot for dot in found if is_memory(values[dot].kind))
     return Shadows(Var("shadows", K.UNKNOWN), dots)
 
@@ -121,27 +136,15 @@ def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
         kind = v.kind
         if isinstance(kind, K.Array) and kind.namespace != "numpy":
             raise NotYet("cotangents by identity on a device")
-        if isinstance(kind, K.Union) and any(map(is_memory, kind.inside)):
-            raise NotYet("a value that may be memory, or none")
+        if isinstance(kind, K.Union) and any(map(is_memory, kind.inside)) and not is_memory(kind):
+            raise NotYet("a value that may be memory, or a number")
 
 
-def parts_of_tuple(
-    t: Tangents, v: Operand, kind: K.Tuple
-) -> Iterator[tuple[int, Kind, Callable[[], Var]]]:
-    """Yield the parts of a tuple: their places, kinds, and how to read them."""
-    for i, k in enumerate(kind.items):
-        yield i, k, lambda i=i, k=k: t.emit(L.ITEM, (v, P.Const(i)), k)  # type: ignore[misc]
-
-
-def holds_both(kind: Kind) -> bool:
-    """Say whether a structure holds memory, and numbers in it or anywhere below."""
-    return any(map(is_memory, _below(kind))) and any(map(_has_slot, _below(kind)))
-
-
-def _below(kind: Kind) -> Iterator[Kind]:
+def parts_below(kind: Kind) -> Iterator[Kind]:
+    """Yield the kinds of the parts of a value, and of their parts."""
     for k in K.together(kind):
         yield k
-        yield from _below(k)
+        yield from parts_below(k)
 
 
 def are_plain(dots: Sequence[Operand], values: Mapping[Var, Var], shadows: Shadows) -> list[Var]:

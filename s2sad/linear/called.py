@@ -9,6 +9,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
+from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.known.generators import draws
@@ -16,7 +17,7 @@ from s2sad.known.samples import stacked
 from s2sad.linear.constructed import constructed, replaced
 from s2sad.linear.handed_functions import with_functions
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.tangents_of import computed
 from s2sad.linear.user_calls import call_with_tangents, user_call
 from s2sad.linear.zero_tangents import tangent_of
@@ -94,9 +95,25 @@ def _chosen(
         return False
     if len(args) != 1 or not t.has(args[0]):
         raise NotYet("max or min of several by a key")
+    if t.table.backward:
+        xs, dots = _as_list(t, args[0])
+        at = t.call(t.table.helper(held_numbers.chosen_at), (out, xs, named["key"]), K.INT)
+        t.give(out, t.emit(L.ITEM, (dots, at), tangent_kind(out.kind)))
+        return True
     helper = t.table.helper(runtime.push_chosen)
     t.give(out, t.call(helper, (out, args[0], t.maybe(args[0]), named["key"]), out.kind))
     return True
+
+
+def _as_list(t: Tangents, given: Operand) -> tuple[Operand, Operand]:
+    """Return what an item is chosen of, and its tangent; of a tuple a list of its items."""
+    kind = kind_of(given)
+    if not isinstance(kind, K.Tuple):
+        return given, t.maybe(given)
+    listed = P.Outer("list", K.Known(list))
+    xs = t.call(listed, (given,), K.List(K.union(kind.items)))
+    t.give(xs, t.call(listed, (t.maybe(given),), xs.kind))
+    return xs, t.maybe(xs)
 
 
 def _homogeneous(t: Tangents, operand: Operand) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import gast
@@ -14,10 +14,11 @@ from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
-from s2sad.linear.by_identity import Shadows
+from s2sad.linear.by_identity import Shadows, is_memory, parts_below
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
+from s2sad.linear.zero_tangents import part as part_of
 from s2sad.primitives import language as L
 
 
@@ -60,10 +61,7 @@ class Cotangents:
     def taken(self, dot: Var) -> Bar | None:
         """Return a cotangent that is complete; there is none any more."""
         if self.shadows is not None and dot in self.shadows.dots:
-            v = self.value(dot)
-            if not isinstance(v.kind, K.Array) and v in self.t.table.facts.written:
-                raise NotYet("a structure that a function makes, and that is changed")
-            return Bar(self.shadows.taken(self.t, v), True)
+            return Bar(self.shadows.taken(self.t, self.value(dot)), True)
         return self.of.pop(dot, None)
 
     def has(self, dot: Var) -> bool:
@@ -73,23 +71,52 @@ class Cotangents:
             self.is_shadowed(dot) or dot in self.of or (ref is not None and self.has(owner_of(ref)))
         )
 
+    def shows_memory(self, dot: Var) -> bool:
+        """Say whether a tuple holds memory whose cotangent is found by identity, and only so."""
+        v = self.values.get(dot)
+        tuple_ = v is not None and isinstance(v.kind, K.Tuple)
+        return tuple_ and self.shadows is not None and v in self.t.table.facts.written
+
+    def without_memory(self, bar: Bar, read: Callable[[], Operand], kind: Kind) -> Bar | None:
+        """Add the memory in a cotangent to its shadows; return what is left, of numbers."""
+        if not K.differentiable(kind):
+            return None
+        if is_memory(kind):
+            assert self.shadows is not None and bar.value is not None
+            self.shadows.add(self.t, read(), bar.value)
+            return None
+        if not isinstance(kind, K.Tuple) or not any(map(is_memory, parts_below(kind))):
+            return bar
+        value = read()
+        left = [
+            p and self.without_memory(p, lambda i=i: part_of(self.t, value, kind, i), k)  # type: ignore[misc]
+            for i, (k, p) in enumerate(zip(kind.items, self.apart(bar, kind), strict=True))
+        ]
+        return Bar(None, parts=tuple(left)) if any(left) else None
+
     def add(self, dot: Operand, bar: Bar) -> None:
         """Add to the cotangent of a tangent."""
         if not isinstance(dot, Var) or dot not in self.values:
             return
-        kind = self.values[dot].kind
-        if self.values[dot].cell:
+        v = self.values[dot]
+        kind = v.kind
+        if v.cell:
             self._into_cell(dot, bar)
+        elif self.shows_memory(dot):
+            left = self.without_memory(bar, lambda: v, kind)
+            if left is not None:
+                known = self.of.get(dot)
+                self.of[dot] = left if known is None else self.summed(known, left, kind)
         elif self.shadows is not None and dot in self.shadows.dots:
             assert bar.value is not None
-            self.shadows.add(self.t, self.values[dot], bar.value)
+            self.shadows.add(self.t, v, bar.value)
         elif K.is_container(kind) and not isinstance(kind, K.Tuple):
             self._into_structure(dot, bar)
         elif dot in self.refs:
             self._into_part(dot, bar)
         else:
             known = self.of.get(dot)
-            self.of[dot] = bar if known is None else self._sum(known, bar, kind)
+            self.of[dot] = bar if known is None else self.summed(known, bar, kind)
 
     def _into_cell(self, dot: Var, bar: Bar) -> None:
         """Add to the cotangent of what a cell holds, which may be 0.0 in the place of an array."""
@@ -130,12 +157,12 @@ class Cotangents:
         added = L.augmented_field(word, "Add")
         t.add(Op((), added, (owner, bar.value), (), (), places, t.origin))
 
-    def _sum(self, one: Bar, other: Bar, of: Kind) -> Bar:
+    def summed(self, one: Bar, other: Bar, of: Kind) -> Bar:
         """Return the sum of two cotangents of a value of some kind."""
         if isinstance(of, K.Tuple):
-            left, right = self._apart(one, of), self._apart(other, of)
+            left, right = self.apart(one, of), self.apart(other, of)
             triples = zip(left, right, of.items, strict=True)
-            parts = ((a and b and self._sum(a, b, k)) or a or b for a, b, k in triples)
+            parts = ((a and b and self.summed(a, b, k)) or a or b for a, b, k in triples)
             return Bar(None, parts=tuple(parts))
         assert one.value is not None and other.value is not None
         if not K.is_numeric(K.without_none(of)):
@@ -154,7 +181,7 @@ class Cotangents:
             return Bar(out, True)
         return Bar(self.t.emit(L.INFIX["Add"], (first, second), kind), True)
 
-    def _apart(self, bar: Bar, kind: K.Tuple) -> tuple[Bar | None, ...]:
+    def apart(self, bar: Bar, kind: K.Tuple) -> tuple[Bar | None, ...]:
         """Return the cotangents of the parts of a tuple."""
         if bar.parts or bar.value is None:
             return bar.parts or (None,) * len(kind.items)
@@ -174,17 +201,19 @@ class Cotangents:
             return P.Const(0.0)
         if bar is None:
             return zeros_like(self.t, self.value(dot))
-        return self._built(bar, self.value(dot).kind, self.value(dot))
+        return self.built(bar, self.value(dot))
 
-    def _built(self, bar: Bar, kind: Kind, value: Operand) -> Operand:
+    def built(self, bar: Bar, value: Operand) -> Operand:
+        """Return the cotangent of a value as one; the parts of a tuple without one get zeros."""
         if not bar.parts:
             assert bar.value is not None
             return bar.value
+        kind = kind_of(value)
         assert isinstance(kind, K.Tuple)
         found: list[Operand] = []
         for i, (part, k) in enumerate(zip(bar.parts, kind.items, strict=True)):
-            item = self.t.emit(L.ITEM, (value, P.Const(i)), k)
-            found.append(nothing(self.t, item, k) if part is None else self._built(part, k, item))
+            item = part_of(self.t, value, kind, i)
+            found.append(nothing(self.t, item, k) if part is None else self.built(part, item))
         return self.t.emit(L.TUPLE, found, tangent_kind(kind))
 
     def buffer(self, dot: Var) -> Var:

@@ -24,15 +24,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear import mirrored
-from s2sad.linear.tangent_table import NotYet, Table, Tangents, tangent_kind
-from s2sad.linear.woven import Drawn, counted, woven
+from s2sad.linear.rounds_drawn import Drawn, counted, draw
+from s2sad.linear.tangent_table import NotYet, Table, Tangents
+from s2sad.linear.woven import woven
 from s2sad.linear.zero_tangents import give_zeros, handed
 from s2sad.modes.raising import caught_by
-from s2sad.primitives import language as L
 
 T = TypeVar("T")
 
@@ -143,23 +142,11 @@ class _Walk:
         with self.tangents.inside() as ops:
             self.tangents.means((*bound, *block.params))
             for d in drawn:
-                self.draw(d.target, self.tangents.maybe(d.source), d.index)
+                draw(self.tangents, d)
             for operation in block.ops:
                 self.operation(operation, loop)
             end = self.end(block.end, takes, loop)
         return P.Block(block.params, tuple(ops), end)
-
-    def draw(self, target: P.Target, source: Operand, index: Operand) -> None:
-        """Give what a loop binds the tangents of the items that it is bound to."""
-        t = self.tangents
-        if isinstance(target, Var):
-            if self.table.carries(target):
-                t.give(target, t.emit(L.ITEM, (source, index), tangent_kind(target.kind)))
-        elif any(map(self.table.carries, P.flat(target))):
-            item = t.emit(L.ITEM, (source, index), K.UNKNOWN)
-            t.of[item] = item
-            for i, part in enumerate(target):
-                self.draw(part, item, P.Const(i))
 
     def end(self, end: P.End, takes: Takes, loop: Loop | None) -> P.End:
         if end.how == "raise" or end.how == "yield":

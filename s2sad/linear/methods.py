@@ -98,7 +98,8 @@ def _again(t: Tangents, op: Op, *args: Operand) -> None:
     dot = t.bind(out) if bound else Var("", K.UNKNOWN)
     writes = tuple(Place(shadow, p.path) for p in op.writes if p.object is owner)
     reads = (Place(shadow, (P.Anywhere(),)),)
-    t.add(Op((dot,), op.primitive, (shadow, *args), op.settings, reads, writes, op.origin))
+    settings = (*op.settings, *t.before)
+    t.add(Op((dot,), op.primitive, (shadow, *args), settings, reads, writes, op.origin))
     if not bound:
         t.add(Op((), L.DISCARD, (dot,), (), (), (), op.origin))
 

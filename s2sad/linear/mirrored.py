@@ -21,6 +21,7 @@ from s2sad.facts.results import array_item
 from s2sad.inside import stop_gradient
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.linear.before import before
 from s2sad.linear.called import called
 from s2sad.linear.methods import method
 from s2sad.linear.operands import kind_of
@@ -67,7 +68,9 @@ def operation(t: Tangents, op: Op) -> None:
     if any(v.name in stopped for v in op.outs if v.name):
         t.add(op)
     else:
+        t.before = before(t, op) if t.table.backward else ()
         handler(t, op)
+        t.before = ()
     for v in op.outs:
         if t.table.carries(v) and v not in t.of:
             give_zeros(t, v)
@@ -314,7 +317,8 @@ def _augmented(t: Tangents, op: Op) -> None:
         t.add(op)
         dot = t.bind(out)
         writes = (Place(shadow),)
-        t.add(Op((dot,), op.primitive, (shadow, added), op.settings, (), writes, op.origin))
+        told = (*op.settings, *t.before)
+        t.add(Op((dot,), op.primitive, (shadow, added), told, (), writes, op.origin))
         return
     if word not in ("Add", "Sub"):
         new = t.emit(L.INFIX[word], (old, value), out.kind)

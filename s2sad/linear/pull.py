@@ -17,7 +17,7 @@ from s2sad.linear.fit import cast, fit
 from s2sad.linear.operand_binding import Bound, bound_to
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.push import product
-from s2sad.linear.regular_points import regular_back
+from s2sad.linear.regular_points import kept_back, regular_back
 from s2sad.linear.ruled import spliced
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
 from s2sad.linear.tangents_of import Computed
@@ -64,7 +64,8 @@ def _by_partials(
         operand, dot = bound.arrays.get(parameter, (NOTHING, NOTHING))
         if partial is None or partial == NOTHING or not isinstance(dot, Var):
             continue
-        yield dot, fit(t, product(t, out_bar, partial), told.out.kind, operand)
+        arriving = kept_back(t, partial, out_bar)
+        yield dot, fit(t, product(t, arriving, partial), told.out.kind, operand)
 
 
 def _plain(bound: Bound) -> dict[str, Operand]:

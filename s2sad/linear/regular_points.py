@@ -73,6 +73,18 @@ def regular_back(
     return found
 
 
+def kept_back(t: Tangents, partial: Operand, out_bar: Operand) -> Operand:
+    """Return a cotangent without what is infinite where the partial derivative is zero.
+
+    y = np.maximum(x, 0.0); z = np.sqrt(y)      np.where(share == 0, 0.0, y_bar) * share
+    """
+    guards = t.table.guarded.guards if t.table.guarded is not None else {}
+    guard = guards.get(t.origin)
+    if guard is None or not guard.infinite or isinstance(partial, P.Const):
+        return out_bar
+    return chosen(t, zero_test(t, [partial]), P.Const(0.0), out_bar, kind_of(out_bar))
+
+
 def _number(t: Tangents, value: float) -> Operand:
     """Return a number as one writes it: infinity has a name."""
     if not math.isinf(value):

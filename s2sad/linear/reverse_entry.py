@@ -41,8 +41,7 @@ def reverse_function(
     start: tuple[P.Operation, ...] = ()
     if made.shadows is not None:
         before = (P.Op((made.shadows,), L.DICT, ()),)
-        if made.start:
-            start, before = (*before, *made.start), ()
+        start = made.start
         copies = [*copies, *_own(d, program, request, copies)]
     t = Tangents(table)
     result: Operand = made.bars[0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_operands
@@ -67,25 +69,39 @@ class Sweep:
             return op
         table: dict[Var, Operand] = {}
         for v in filter(None, map(P.variable, op.operands)):
-            if v not in self.values and isinstance(v.kind, K.Tuple) and v in t.table.facts.written:
-                raise NotYet("a tuple of memory that is written later, turned round")
-            if v in self.values or not isinstance(v.kind, K.Array | K.List):
+            if v in self.values or not isinstance(v.kind, K.Array | K.List | K.Tuple):
                 continue
             if self.is_memory(v, t):
-                table[v] = kept = Var(v.name, v.kind)
+                table[v] = self.copied(v, t, op)
                 if shadows is not None and isinstance(v.kind, K.List):
-                    shadows.kept[v] = kept
-                self.copies.append(
-                    Op((kept,), L.method("copy"), (v,), (), (Place(v),), (), op.origin)
-                )
+                    self.look(v, t, shadows, op)
         made = with_operands(op, table)
         assert isinstance(made, Op)
         return made
 
-    def keep(self, v: Var, shadows: Shadows, op: Op) -> None:
-        """Keep which items a list has, that another operation may change."""
-        kept = shadows.kept[v] = Var(v.name, v.kind)
-        self.copies.append(Op((kept,), L.method("copy"), (v,), (), (Place(v),), (), op.origin))
+    def copied(self, v: Var, t: Tangents, op: Op) -> Var:
+        """Copy memory where an operation reads it."""
+        out, numbers = Var(v.name, v.kind), all(isinstance(k, K.Num) for k in v.kind.inside)
+        if isinstance(v.kind, K.Array) or (isinstance(v.kind, K.List) and numbers):
+            made = Op((out,), L.method("copy"), (v,), (), (Place(v),), (), op.origin)
+        else:
+            made = _called(t, runtime.private, v, out, op)
+        self.copies.append(made)
+        return out
+
+    def as_it_was(self, v: Var, op: Op, t: Tangents) -> Var:
+        """Return a structure as it was at an operation: a shallow copy if it may have changed."""
+        if op not in self.unstable:
+            return v
+        out = Var(v.name, v.kind)
+        self.copies.append(Op((out,), L.method("copy"), (v,), (), (Place(v),), (), op.origin))
+        return out
+
+    def look(self, v: Var, t: Tangents, shadows: Shadows, op: Op) -> None:
+        """Keep what a structure holds, that other operations may change."""
+        if op in self.unstable:
+            shadows.seen[v] = seen = Var("", K.UNKNOWN)
+            self.copies.append(_called(t, held_numbers.picture, v, seen, op))
 
     def is_memory(self, v: Var, t: Tangents) -> bool:
         """Say whether an array is memory that is written somewhere, or a part of it."""
@@ -105,6 +121,11 @@ class Sweep:
     def missing(self, v: Var) -> Operand:
         """Return what stands for a value that another arm computes: None where it is kept."""
         return NOTHING if self.loops or self.called else P.Unbound(v.name)
+
+
+def _called(t: Tangents, fn: Callable[..., object], v: Var, out: Var, op: Op) -> Op:
+    given = (t.table.helper(fn), v)
+    return Op((out,), L.CALL, given, (), (Place(v, (P.Anywhere(),)),), (), op.origin)
 
 
 def in_place(sweep: Sweep, dot: Var) -> bool:

@@ -208,7 +208,7 @@ class Tangents:
     """The operations of one block, and `of` the tangents that are there, by variable.
 
     `env` says which variable a name of the user's means here. The tries around catch what is
-    `caught`.
+    `caught`. What the structure that the operation at hand changes was `before`, its turning asks.
     """
 
     table: Table
@@ -217,6 +217,7 @@ class Tangents:
     env: dict[str, Var] = field(default_factory=dict)
     caught: tuple[type[BaseException], ...] = ()
     origin: P.Code = None
+    before: tuple[tuple[str, Operand], ...] = ()
 
     @contextmanager
     def inside(self) -> Iterator[list[P.Operation]]:
@@ -255,7 +256,8 @@ class Tangents:
             Place(shadow, place.path) for place in op.writes if place.object is op.operands[0]
         )
         writes = writes or (Place(shadow, (P.Anywhere(),)),)
-        self.add(Op((), op.primitive, tuple(operands), op.settings, (), writes, op.origin))
+        settings = (*op.settings, *self.before)
+        self.add(Op((), op.primitive, tuple(operands), settings, (), writes, op.origin))
 
     def give(self, v: Var, value: Operand) -> None:
         """Let a variable have a tangent that has been computed."""

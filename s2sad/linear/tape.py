@@ -69,7 +69,7 @@ def _turn(sweep: Sweep, loop: Loop) -> Var | None:
     if isinstance(loop, P.While) or not isinstance(loop.target, Var):
         return None
     maker = sweep.makers.get(loop.over) if isinstance(loop.over, Var) else None
-    callee = maker.operands[0] if maker is not None else None
+    callee = maker.operands[0] if maker is not None and maker.primitive is L.CALL else None
     known = isinstance(callee, P.Outer) and callee.kind == K.Known(range)
     return loop.target if known else None
 

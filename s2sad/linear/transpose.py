@@ -20,9 +20,10 @@ from dataclasses import dataclass
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.linear.by_identity import Shadows, holds_both, is_memory, is_structure, shadows_of
+from s2sad.linear.by_identity import Shadows, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.linearise import Linear
 from s2sad.linear.memory_parts import last_uses, parts_of_memory, unstable
@@ -33,6 +34,7 @@ from s2sad.linear.tape import again, needed_in
 from s2sad.linear.turned_cells import with_contents
 from s2sad.linear.turned_hooks import check_hooks
 from s2sad.linear.turned_regions import turned_block
+from s2sad.linear.turned_slots import complete
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,12 @@ def transpose(
             acc.born(v)
     for dot, seed in seeds.items():
         acc.add(dot, Bar(seed, isinstance(kind_of(seed), K.Array)))
+    seen: dict[Var, Var] = {}
     start: tuple[P.Operation, ...] = ()
     if acc.shadows is not None:
-        start = _entered(acc, acc.shadows, block, table)
+        with t.inside() as ops:
+            seen |= _seen(acc, block, table)
+        start = tuple(ops)
         _begin(acc, acc.shadows, block, table)
     forward = turned_block(sweep, block, acc)
     asked = [linear.of[v] for w in wrt for v in block.params if v.name == w]
@@ -88,24 +93,21 @@ def transpose(
         bars = tuple(owned(sweep, acc, dot) for dot in asked)
         return Turned(tuple(forward), tuple(t.ops), bars)
     asked = [d for d in asked if table.outermost or not is_memory(values[d].kind)]
-    bars = tuple(owned(sweep, acc, dot) for dot in asked)
+    acc.shadows.seen |= seen
+    acc.of |= {dot: bar for dot in asked if (bar := complete(dot, acc)) is not None}
+    bars = tuple(
+        acc.shadows.taken(t, values[dot]) if values[dot] in seen else owned(sweep, acc, dot)
+        for dot in asked
+    )
     return Turned(tuple(forward), tuple(t.ops), bars, acc.shadows.table, start)
 
 
-def _entered(
-    acc: Cotangents, shadows: Shadows, block: P.Block, table: Table
-) -> tuple[P.Operation, ...]:
-    """Return what finds the cotangents of structures as they are given, before they change."""
+def _seen(acc: Cotangents, block: P.Block, table: Table) -> dict[Var, Var]:
+    """Look at structures as they are given, before they change: their cotangents are like that."""
     given = [acc.values[v] for v in block.params if v in acc.values and table.outermost]
-    with acc.t.inside() as ops:
-        for v in given:
-            if not is_structure(v.kind) or v not in table.facts.written:
-                continue
-            if holds_both(v.kind):
-                raise NotYet("an argument that is changed, with memory and numbers in it")
-            if any(map(is_memory, K.together(v.kind))):
-                shadows.of(acc.t, v, runtime.shadow_of)
-    return tuple(ops)
+    changed = [v for v in given if is_structure(v.kind) and v in table.facts.written]
+    helper = table.helper(held_numbers.picture)
+    return {v: acc.t.call(helper, (v,), K.UNKNOWN) for v in changed}
 
 
 def _begin(acc: Cotangents, shadows: Shadows, block: P.Block, table: Table) -> None:

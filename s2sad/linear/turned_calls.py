@@ -13,6 +13,7 @@ from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
+from s2sad.linear.turned_slots import complete
 from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of
 from s2sad.linear.user_calls import Given as Gathered
 from s2sad.linear.zero_tangents import nothing
@@ -67,6 +68,9 @@ def _reversed(
     t, seed = acc.t, tuple[Operand, ...]()
     if pair.seeded and op.outs:
         (dot,) = op.outs
+        bar = complete(dot, acc)
+        if bar is not None:
+            acc.of[dot] = bar
         seed = (owned(sweep, acc, dot),)
         acc.of.pop(dot, None)
     elif pair.seeded:
@@ -113,7 +117,8 @@ def check_view(sweep: Sweep, noted: CallOfUser, t: Tangents) -> None:
     """Stop where a call returns memory that it is given, and that is written."""
     (out,) = noted.op.outs
     shared = t.table.facts.aliases.pairs_after.get(noted.op.origin, {}).get(out.name, frozenset())
-    given = {o.name for p in noted.call.given.values() for o in parts_of(p) if isinstance(o, Var)}
+    everything = (*noted.call.given.values(), *noted.call.extra.values())
+    given = {o.name for p in everything for o in parts_of(p) if isinstance(o, Var)}
     if out in t.table.facts.written and shared & given:
         raise NotYet("a view that a call returns, turned round")
 

@@ -2,37 +2,43 @@
 
 parts.append(y)        y_bar += take_from_shadow(twin_of(shadows, y))
 z = parts[0]           nothing: the cotangent of z is that of what stands there
-numbers.append(s)      s_bar += twin_of(shadows, numbers).pop()
+zs = xs + ys           the items of twin_of(shadows, zs) are added to those of xs, then of ys
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
-from s2sad.linear.by_identity import (
-    Shadows,
-    holds_both,
-    holds_numbers,
-    is_memory,
-    is_structure,
-    parts_of_tuple,
-)
+from s2sad.linear.by_identity import Shadows, act, holds_numbers, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import fit
 from s2sad.linear.memory_parts import copies
-from s2sad.linear.operands import kind_of
-from s2sad.linear.sweep_state import Sweep, value_of
+from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import NOTHING, NotYet, tangent_kind
-from s2sad.linear.turned_memory import act_on, add_into_part, function_of, makes_object
+from s2sad.linear.turned_memory import function_of, makes_object
+from s2sad.linear.turned_methods import pass_entries, turned_drop, turned_method_of
+from s2sad.linear.turned_slots import (
+    add_to_slot,
+    as_argument,
+    before,
+    fetch,
+    fetch_items,
+    is_slice,
+    length_at,
+    nothing_in,
+    nothing_inside,
+    passed,
+    put_slot,
+    slice_of,
+)
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
 
-Slot = Callable[[], Operand]
 Steps = tuple[Operand, ...]
 
 
@@ -42,7 +48,10 @@ def turned_structure(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) ->
     owner = op.operands[0] if op.operands else None
     held = isinstance(owner, Var) and owner in sweep.values
     whole = sweep.values[owner].kind if held and isinstance(owner, Var) else K.UNKNOWN
-    if form in ("list", "dict") or makes_object(op):
+    if form == "list":
+        _listed(sweep, op, acc, shadows)
+        return True
+    if form == "dict" or makes_object(op):
         _display(sweep, op, acc, shadows)
         return True
     if form == "same":
@@ -52,7 +61,7 @@ def turned_structure(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) ->
     if form == "call":
         return _called(sweep, op, acc, shadows)
     if form == "augmented":
-        return _joined_in_place(sweep, op, acc, shadows, whole)
+        return _joined_in_place(sweep, op, acc, shadows)
     if form == "infix":
         return _joined(sweep, op, acc, shadows)
     if not is_structure(whole):
@@ -65,128 +74,132 @@ def turned_structure(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) ->
         case "unpack":
             return _unpacked(sweep, op, acc, shadows)
         case "method":
-            return _method(sweep, op, acc, shadows, whole)
+            return turned_method_of(sweep, op, acc, shadows, whole)
         case "drop item" | "drop field":
-            return not holds_numbers(whole) or _dropped(sweep, op, acc, whole)
+            turned_drop(sweep, op, acc, whole)
+            return True
     return False
 
 
-def fetch(sweep: Sweep, operand: Operand, slot: Slot, acc: Cotangents, shadows: Shadows) -> None:
-    """Add to the cotangent of what has been put into a structure."""
-    if not isinstance(operand, Var) or operand not in sweep.values or operand in shadows.dots:
+def _listed(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> None:
+    """A list is made: what comes into it gets what the list's shadow has there."""
+    (out,) = op.outs
+    v = sweep.values[out]
+    if any(isinstance(o, P.Spread) for o in op.operands):
+        _joined_from(sweep, op, acc, shadows, v)
         return
-    v = sweep.values[operand]
-    bar = _fetched(v, v.kind, slot, acc, shadows)
-    if bar is not None:
-        acc.add(operand, bar)
+    for i, o in enumerate(op.operands):
+        fetch(sweep, o, _slot(v, L.ITEM, (P.Const(i),), o, acc), acc, shadows)
 
 
-def fetch_all(sweep: Sweep, operands: Sequence[Operand], acc: Cotangents, shadows: Shadows) -> None:
-    """Add to the cotangents of what comes into a structure without numbers."""
-    for o in operands:
-        dot = P.variable(o)
-        if dot is None or dot not in sweep.values or dot in shadows.dots:
-            continue
-        kind = sweep.values[dot].kind
-        if not isinstance(kind, K.Array | K.Tuple) or (_is_tuple(kind) and holds_numbers(kind)):
-            raise NotYet("numbers that come into a structure without any")
-        fetch(sweep, dot, lambda: NOTHING, acc, shadows)
+def _slot(
+    v: Var, read: Primitive, steps: Steps, operand: Operand, acc: Cotangents
+) -> Callable[[], Operand]:
+    """Return what reads the slot that an operand has come into."""
+    dot, shadows = P.variable(operand), acc.shadows
+    known = acc.values.get(dot) if dot is not None else None
+    kind = K.UNKNOWN if known is None else tangent_kind(known.kind)
+    assert shadows is not None
+    return lambda: acc.t.emit(read, (shadows.of(acc.t, v), *steps), kind)
 
 
-def _fetched(v: Operand, kind: Kind, slot: Slot, acc: Cotangents, shadows: Shadows) -> Bar | None:
-    if isinstance(kind, K.Array):
-        return Bar(shadows.taken(acc.t, v), True) if K.differentiable(kind) else None
-    if is_structure(kind) or not K.differentiable(kind):
-        return None
-    if isinstance(kind, K.Num):
-        return Bar(slot())
-    if not isinstance(kind, K.Tuple):
-        raise NotYet(f"{K.describe(kind)} in a structure")
-    parts: list[Bar | None] = []
-    inner = slot() if holds_numbers(kind) else NOTHING
-    for i, k, read in parts_of_tuple(acc.t, v, kind):
-        at = _item_of(acc, inner, i, k)
-        parts.append(_fetched(read() if is_memory(k) or _is_tuple(k) else v, k, at, acc, shadows))
-    return Bar(None, parts=tuple(parts))
+def _joined_from(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, v: Var) -> None:
+    """A list is made of others: each gets its part of the items of the list's shadow."""
+    t, at = acc.t, P.Const(0)
+    place: Operand = at
+    numbers = holds_numbers(v.kind)
+    shadow: Operand = shadows.of(t, v) if numbers else NOTHING
+    for o in op.operands:
+        given = o.value if isinstance(o, P.Spread) else o
+        many = isinstance(o, P.Spread) or op.primitive.form == "infix"
+        if not many:
+            fetch(sweep, given, _slot(v, L.ITEM, (place,), given, acc), acc, shadows)
+        elif not numbers:
+            fetch_items(sweep, given, NOTHING, acc, shadows)
+        count = length_at(sweep, given, op, acc) if many and numbers else P.Const(1)
+        end = _sum(place, count, acc)
+        if many and numbers:
+            cut = slice_of(place, end, t)
+            items = t.emit(L.ITEM, (shadow, cut), v.kind)
+            fetch_items(sweep, given, items, acc, shadows)
+        place = end
 
 
-def _is_tuple(kind: Kind) -> bool:
-    return isinstance(kind, K.Tuple)
-
-
-def _item_of(acc: Cotangents, whole: Operand, i: int, kind: Kind) -> Slot:
-    return lambda: acc.t.emit(L.ITEM, (whole, P.Const(i)), tangent_kind(kind))
-
-
-def spread(acc: Cotangents, v: Operand, kind: Kind, bar: Bar | None, shadows: Shadows) -> None:
-    """Add the cotangent of a tuple that stands in a structure to those of its parts."""
-    if bar is None:
-        return
-    if not isinstance(kind, K.Tuple):
-        raise NotYet(f"{K.describe(kind)} in a structure")
-    if not bar.parts:
-        raise NotYet("the cotangent of a tuple that is not taken apart")
-    reads = parts_of_tuple(acc.t, v, kind)
-    for part, (_, k, read) in zip(bar.parts, reads, strict=True):
-        if part is None:
-            continue
-        if isinstance(k, K.Array):
-            shadows.add(acc.t, read(), value_of(part))
-        elif isinstance(k, K.Tuple):
-            spread(acc, read(), k, part, shadows)
-        else:
-            raise NotYet("a number in a tuple in a structure")
+def _sum(one: Operand, other: Operand, acc: Cotangents) -> Operand:
+    if isinstance(one, P.Const) and isinstance(other, P.Const):
+        assert isinstance(one.value, int) and isinstance(other.value, int)
+        return P.Const(one.value + other.value)
+    return acc.t.emit(L.INFIX["Add"], (one, other), K.INT)
 
 
 def _display(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> None:
+    """A dict or an object is made; of two entries under one key the last one counts."""
     (out,) = op.outs
-    v, t = sweep.values[out], acc.t
-    for read, steps, operand in _slots_of(op):
+    v = sweep.values[out]
+    again = any(isinstance(o, P.Spread) for o in op.operands)
+    again = again or not all(isinstance(o, P.Const) for o in op.operands[::2])
+    for read, steps, operand in reversed([*_slots_of(op)]):
         if isinstance(operand, P.Spread):
-            if holds_numbers(v.kind):
-                raise NotYet("a structure that is made of others, turned round")
+            _entries(sweep, operand.value, v, op, acc)
             continue
-
-        def slot(read: Primitive = read, steps: Steps = steps, of: Operand = operand) -> Operand:
-            dot = P.variable(of)
-            assert dot is not None
-            kind = tangent_kind(sweep.values[dot].kind)
-            return t.emit(read, (shadows.of(t, v), *steps), kind)
-
-        fetch(sweep, operand, slot, acc, shadows)
+        fetch(sweep, operand, _slot(v, read, steps, operand, acc), acc, shadows)
+        if again and steps and holds_numbers(v.kind):
+            nothing = nothing_in(_slot_kind(v.kind, read, steps), acc)
+            put_slot(shadows.of(acc.t, v), read, steps, nothing, acc.t)
 
 
-def _slots_of(op: Op) -> Iterator[tuple[Primitive, Steps, Operand | P.Code]]:
-    """Yield what is put into a new structure, and how it is read there."""
-    form = op.primitive.form
-    if form == "list":
-        yield from ((L.ITEM, (P.Const(i),), o) for i, o in enumerate(op.operands))
-    elif form == "dict":
-        yield from ((L.ITEM, (), o) for o in op.operands if isinstance(o, P.Spread))
-        plain = [o for o in op.operands if not isinstance(o, P.Spread)]
-        yield from ((L.ITEM, (k,), o) for k, o in zip(plain[::2], plain[1::2], strict=True))
-    else:
+def _entries(sweep: Sweep, given: Operand, v: Var, op: Op, acc: Cotangents) -> None:
+    """Pass on to a dict what its entries got in another one that was made of it."""
+    if not isinstance(given, Var) or given not in sweep.values:
+        return
+    source = sweep.values[given]
+    if not isinstance(source.kind, K.AnyDict):
+        raise NotYet(f"a dict that is made of {K.describe(source.kind)}, turned round")
+    pass_entries(sweep, source, v, op, acc)
+
+
+def _slots_of(op: Op) -> Iterator[tuple[Primitive, Steps, Operand]]:
+    """Yield what is put into a new dict or object, and how it is read there."""
+    if op.primitive.form != "dict":
         yield from ((L.field(n), (), o) for n, o in op.settings if isinstance(o, P.OPERANDS))
+        return
+    key: Operand | None = None
+    for o in op.operands:
+        if isinstance(o, P.Spread):
+            yield L.ITEM, (), o
+        elif key is None:
+            key = o
+        else:
+            yield L.ITEM, (key,), o
+            key = None
 
 
 def _part(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, whole: Kind) -> bool:
-    (out,) = op.outs
+    (out,), owner = op.outs, op.operands[0]
     if isinstance(whole, K.Array):
         shown = op.operands[0] in shadows.dots and out in shadows.dots
         return shown and not copies(op.operands[1], sweep.makers)
-    if out not in sweep.values:
-        return False
-    v = sweep.values[out]
+    if out not in sweep.values or not is_structure(whole):
+        if out not in sweep.values:
+            return False
+        stays = out in shadows.dots and isinstance(owner, Var) and acc.shows_memory(owner)
+        return stays or is_structure(sweep.values[out].kind)
+    v, steps = sweep.values[out], op.operands[1:]
+    assert isinstance(owner, Var)
+    if isinstance(whole, K.List) and is_slice(steps[0]):
+        if holds_numbers(v.kind):
+            t = acc.t
+            both = (shadows.of(t, sweep.values[owner]), shadows.of(t, v))
+            act(t, held_numbers.add_items, (*both, as_argument(sweep, steps[0], t)), K.NONE)
+        return True
     if out in shadows.dots:
-        slice_of_numbers = isinstance(whole, K.List) and isinstance(v.kind, K.List)
-        slice_of_numbers = slice_of_numbers and not isinstance(kind_of(op.operands[1]), K.Num)
-        if slice_of_numbers and holds_numbers(v.kind):
-            raise NotYet("a slice of a list of numbers, turned round")
         return True
-    if is_structure(whole) and not isinstance(v.kind, K.Num):
-        spread(acc, v, v.kind, acc.of.pop(out, None), shadows)
-        return True
-    return False
+    if isinstance(v.kind, K.Num):
+        return False
+    value = passed(lambda: v, v.kind, acc.of.pop(out, None), acc)
+    if value != NOTHING:
+        add_to_slot(acc.buffer(owner), v.kind, op.primitive, steps, value, acc.t)
+    return True
 
 
 def _called(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:
@@ -197,35 +210,41 @@ def _called(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:
     if not isinstance(given, Var) or given not in sweep.values or out not in sweep.values:
         return False
     source, made = sweep.values[given], sweep.values[out]
-    if op in sweep.unstable and isinstance(source.kind, K.List):
-        sweep.keep(source, shadows, op)
-    if fn is list and isinstance(source.kind, K.Tuple) and is_structure(made.kind):
-        fetch(sweep, given, lambda: shadows.of(t, made), acc, shadows)
+    if fn is dict and isinstance(made.kind, K.AnyDict):
+        _entries(sweep, given, made, op, acc)
         return True
-    if fn in (list, dict, reversed) and is_structure(made.kind):
-        if holds_numbers(made.kind):
-            if fn is reversed or not is_structure(source.kind) or holds_both(made.kind):
-                raise NotYet("a list of numbers that is made of another, turned round")
-            shadows.add(t, source, shadows.taken(t, made))
-        else:
-            fetch_all(sweep, (given,), acc, shadows)
+    if fn is list and isinstance(made.kind, K.List):
+        items = shadows.of(t, made) if holds_numbers(made.kind) else NOTHING
+        fetch_items(sweep, given, items, acc, shadows)
         return True
-    if fn is tuple and isinstance(made.kind, K.Tuple) and is_structure(source.kind):
-        spread(acc, made, made.kind, acc.of.pop(out, None), shadows)
+    if fn is tuple and isinstance(made.kind, K.Tuple) and isinstance(source.kind, K.List):
+        value = passed(lambda: made, made.kind, acc.of.pop(out, None), acc)
+        if value != NOTHING:
+            act(t, held_numbers.add_items, (shadows.of(t, source), value), K.NONE)
         return True
+    if is_structure(source.kind):
+        sweep.look(source, t, shadows, op)
     return False
 
 
-def _joined_in_place(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, whole: Kind) -> bool:
+def _joined_in_place(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:
     (out,), (old, stored) = op.outs, op.operands
     if out not in shadows.dots or old not in shadows.dots:
         return False
-    kind = sweep.values[out].kind
-    if is_structure(kind):
+    kind, t = sweep.values[out].kind, acc.t
+    if isinstance(kind, K.List) and op.primitive.word == "Add":
+        items: Operand = NOTHING
         if holds_numbers(kind):
-            raise NotYet("numbers that are joined to a list in place, turned round")
-        fetch_all(sweep, (stored,), acc, shadows)
+            at = slice_of(before(op, "count"), NOTHING, t)
+            shadow = shadows.of(t, sweep.values[out])
+            items = t.emit(L.ITEM, (shadow, at), kind)
+            cut = slice_of(before(op, "count"), NOTHING, t)
+            places = (P.Place(shadow, (P.Item(cut),)),)
+            t.add(Op((), L.DROP_ITEM, (shadow, cut), (), (), places, op.origin))
+        fetch_items(sweep, stored, items, acc, shadows)
         return True
+    if is_structure(kind):
+        raise NotYet(f"{op.primitive.word} in place of a structure, turned round")
     if op.primitive.word not in ("Add", "Sub"):
         raise NotYet(f"{op.primitive.word} in place of tangents, turned round")
     _copied(sweep, shadows.of(acc.t, sweep.values[out]), op, kind, acc)
@@ -244,34 +263,58 @@ def _copied(sweep: Sweep, shadow: Var, op: Op, kind: Kind, acc: Cotangents) -> N
 
 
 def _joined(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:
-    """`xs + ys` holds what both lists hold; of numbers each gets its part."""
+    """`xs + ys` holds what both lists hold, `xs * n` what a list holds several times.
+
+    `d | e` holds what both dicts hold, that of the second where both have a key.
+    """
     (out,) = op.outs
-    if out not in sweep.values or not isinstance(sweep.values[out].kind, K.List):
+    if out not in sweep.values or not is_structure(sweep.values[out].kind):
         return False
-    v = sweep.values[out]
-    if not holds_numbers(v.kind):
-        fetch_all(sweep, op.operands, acc, shadows)
+    v, t = sweep.values[out], acc.t
+    if isinstance(v.kind, K.AnyDict):
+        for o in op.operands[::-1]:
+            _entries(sweep, o, v, op, acc)
         return True
-    raise NotYet("lists of numbers that are joined, turned round")
+    if op.primitive.word == "Add":
+        _joined_from(sweep, op, acc, shadows, v)
+        return True
+    given = next((o for o in op.operands if isinstance(o, Var) and o in sweep.values), None)
+    if given is not None and holds_numbers(v.kind):
+        both = (shadows.of(t, sweep.values[given]), shadows.of(t, v))
+        act(t, held_numbers.add_repeated, both, K.NONE)
+    return True
 
 
 def _put(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, whole: Kind) -> bool:
-    stored = op.operands[-1]
+    owner, *steps, stored = op.operands
+    assert isinstance(owner, Var)
+    t, numbers = acc.t, holds_numbers(whole)
+    if isinstance(whole, K.List) and is_slice(steps[0]):
+        items: Operand = NOTHING
+        if numbers:
+            shadow, at = acc.buffer(owner), as_argument(sweep, steps[0], t)
+            given = (shadow, at, before(op, "count"), nothing_inside(whole, acc))
+            items = act(t, held_numbers.undo_slice, given, tangent_kind(whole))
+        fetch_items(sweep, stored, items, acc, shadows)
+        return True
     part = dict(op.settings).get("part")
-    if op.primitive.form == "put item" and isinstance(whole, K.List):
-        if not isinstance(kind_of(op.operands[1]), K.Num):
-            if holds_numbers(whole):
-                raise NotYet("a slice of a list of numbers that is written, turned round")
-            fetch_all(sweep, (stored,), acc, shadows)
-            return True
     if isinstance(part, K.Num):
         return False
-    if not isinstance(part, K.Array | K.Tuple) and not is_structure(part or K.UNKNOWN):  # type: ignore[arg-type]
+    if not isinstance(part, Kind) or isinstance(part, K.Unknown):
         raise NotYet("a value of unknown kind that is put into a structure")
-    if isinstance(part, K.Tuple) and holds_numbers(part):
-        raise NotYet("a tuple with numbers, put into a structure in the place of another")
-    fetch(sweep, stored, lambda: NOTHING, acc, shadows)
+    read = L.ITEM if steps else L.field(op.primitive.word)
+    at_slot = tuple(map(t.index, steps))
+    fetch(sweep, stored, lambda: t.emit(read, (acc.buffer(owner), *at_slot), part), acc, shadows)
+    if numbers:
+        nothing = nothing_in(_slot_kind(whole, read, tuple(steps)), acc)
+        put_slot(acc.buffer(owner), read, steps, nothing, acc.t)
     return True
+
+
+def _slot_kind(whole: Kind, read: Primitive, steps: Steps) -> Kind:
+    """Return the kind of what stands at one place of a structure."""
+    step = read.word if read.form == "field" else getattr(steps[0], "value", None)
+    return K.without_none(whole).at(step) or K.union(K.together(whole))
 
 
 def _added_to_part(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:
@@ -295,50 +338,10 @@ def _unpacked(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:
     source = op.operands[0]
     assert isinstance(source, Var)
     for i, out in enumerate(op.outs):
-        bar = acc.of.pop(out, None)
-        if bar is None or out not in sweep.values:
+        bar, v = acc.of.pop(out, None), sweep.values.get(out)
+        if bar is None or v is None:
             continue
-        v = sweep.values[out]
-        if isinstance(v.kind, K.Num):
-            add_into_part(sweep, source, P.Const(i), value_of(bar), acc)
-        else:
-            spread(acc, v, v.kind, bar, shadows)
+        value = passed(lambda v=v: v, v.kind, bar, acc)  # type: ignore[misc]
+        if value != NOTHING:
+            add_to_slot(acc.buffer(source), v.kind, L.ITEM, (P.Const(i),), value, acc.t)
     return True
-
-
-def _method(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, whole: Kind) -> bool:
-    owner, *given = op.operands
-    word, t = op.primitive.word, acc.t
-    assert isinstance(owner, Var)
-    if not holds_numbers(whole):
-        fetch_all(sweep, given, acc, shadows)
-        for out in op.outs:
-            v = sweep.values.get(out)
-            if v is not None and out not in shadows.dots:
-                spread(acc, v, v.kind, acc.of.pop(out, None), shadows)
-        return True
-    if not isinstance(whole, K.List):
-        return False
-    puts = registry.effects_of(getattr(list, word, None)).writes == "puts" and word != "extend"
-    if puts:
-        *where, stored = given
-        taken = act_on(sweep, acc.buffer(owner), "pop", tuple(where), op, t, stored)
-        fetch(sweep, stored, lambda: taken, acc, shadows)
-        return True
-    if word == "pop" and not isinstance(K.together(whole)[0], K.Num):
-        raise NotYet("tuples that are taken from a list, turned round")
-    if word == "copy" and op.outs and op.outs[0] in sweep.values and not holds_both(whole):
-        shadows.add(t, sweep.values[owner], shadows.taken(t, sweep.values[op.outs[0]]))
-        return True
-    return False
-
-
-def _dropped(sweep: Sweep, op: Op, acc: Cotangents, whole: Kind) -> bool:
-    """`del xs[i]` leaves out a number; its cotangent was zero."""
-    owner, *steps = op.operands
-    assert isinstance(owner, Var)
-    items = K.together(whole)
-    number = isinstance(whole, K.List) and all(isinstance(k, K.Num) for k in items)
-    if not number or not isinstance(kind_of(steps[0]), K.Num):
-        raise NotYet(f"{op.primitive.form} of a structure with numbers, turned round")
-    raise NotYet("a number that is left out of a list, turned round")

@@ -17,6 +17,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
 from s2sad.linear.tangents_of import told_by
+from s2sad.linear.turned_slots import length_at, put_in, put_out
 from s2sad.linear.zero_tangents import nothing
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
@@ -27,16 +28,48 @@ def turned_tuple(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     dots = [o for o in op.operands if isinstance(o, Var) and o in sweep.values]
     if acc.shadows is None and any(in_place(sweep, d) for d in dots):
         raise NotYet("a structure in a tuple, turned round")
-    if bar.parts:
-        for operand, part in zip(op.operands, bar.parts, strict=True):
-            if part is not None:
-                acc.add(operand, part)
-        return
-    for i, operand in enumerate(op.operands):
-        if isinstance(operand, Var) and operand in sweep.values:
-            kind = tangent_kind(sweep.values[operand].kind)
-            item = acc.t.emit(L.ITEM, (value_of(bar), P.Const(i)), kind)
-            acc.add(operand, Bar(item))
+    (out,) = op.outs
+    _to_parts(sweep, op.operands, acc.apart(bar, _tuple(sweep, out)), acc)
+
+
+def turned_joined(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
+    """`a + b` of tuples has the parts of both."""
+    (out,) = op.outs
+    if op.primitive.word != "Add":
+        raise NotYet("a tuple that is repeated, turned round")
+    spread = tuple(P.Spread(o) for o in op.operands if isinstance(o, Var))
+    _to_parts(sweep, spread, acc.apart(bar, _tuple(sweep, out)), acc)
+
+
+def _tuple(sweep: Sweep, v: Var) -> K.Tuple:
+    """Return the kind of a tuple, by its tangent; functions that are given have captured one."""
+    kind = sweep.values[v].kind
+    found = kind if isinstance(kind, K.Tuple) else v.kind
+    assert isinstance(found, K.Tuple)
+    return found
+
+
+def _to_parts(
+    sweep: Sweep, operands: Sequence[Operand], parts: Sequence[Bar | None], acc: Cotangents
+) -> None:
+    """Give what a tuple is made of the cotangents of its parts."""
+    left = list(parts)
+    for operand in operands:
+        if not isinstance(operand, P.Spread):
+            bar = left.pop(0)
+            if bar is not None:
+                acc.add(operand, bar)
+            continue
+        v = P.variable(operand)
+        kind = (
+            kind_of(operand.value) if v not in sweep.values or v is None else sweep.values[v].kind
+        )
+        if not isinstance(kind, K.Tuple):
+            raise NotYet(f"a tuple that is made of {K.describe(kind)}, turned round")
+        count = len(kind.items)
+        if any(left[:count]):
+            acc.add(operand.value, Bar(None, parts=tuple(left[:count])))
+        left = left[count:]
 
 
 def turned_unpack(sweep: Sweep, op: Op, bars: Sequence[Bar | None], acc: Cotangents) -> None:
@@ -62,12 +95,28 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     if isinstance(kind, K.Array | K.List | K.AnyDict):
         add_into_part(sweep, owner, index, value_of(bar), acc)
         return
-    at = getattr(kind_of(index), "value", None)
-    if not isinstance(kind, K.Tuple) or not isinstance(at, int):
+    if not isinstance(kind, K.Tuple):
         raise NotYet(f"an item of {K.describe(kind)}, turned round")
-    at %= len(kind.items)
-    parts = tuple(bar if i == at else None for i in range(len(kind.items)))
-    acc.add(owner, Bar(None, parts=parts))
+    found: list[Bar | None] = [None] * len(kind.items)
+    at = _known_index(sweep, index)
+    if isinstance(at, slice):
+        (out,) = op.outs
+        found[at] = acc.apart(bar, _tuple(sweep, out))
+    elif isinstance(at, int):
+        found[at] = bar
+    else:
+        raise NotYet(f"an item of {K.describe(kind)}, turned round")
+    acc.add(owner, Bar(None, parts=tuple(found)))
+
+
+def _known_index(sweep: Sweep, index: Operand) -> object:
+    """Return an index, or a slice, that is known before the run."""
+    v = P.variable(index)
+    made = sweep.makers.get(v) if v is not None else None
+    if made is None or made.primitive is not L.SLICE:
+        return getattr(kind_of(index), "value", None)
+    bounds = [None if o == NOTHING else getattr(kind_of(o), "value", ...) for o in made.operands]
+    return slice(*bounds) if all(b is None or isinstance(b, int) for b in bounds) else None
 
 
 def turned_sum(sweep: Sweep, op: Op, bar: Operand, acc: Cotangents) -> None:
@@ -84,7 +133,7 @@ def turned_sum(sweep: Sweep, op: Op, bar: Operand, acc: Cotangents) -> None:
     if not isinstance(source.kind, K.List) or not all(alike):
         raise NotYet("a sum of values of several kinds, turned round")
     one = t.emit(L.LIST, (bar,), source.kind)
-    count = t.call(P.Outer("len", K.Known(len)), (source,), K.INT)
+    count = length_at(sweep, given, op, acc)
     acc.add(given, Bar(t.emit(L.INFIX["Mult"], (one, count), source.kind)))
 
 
@@ -103,7 +152,8 @@ def turned_field(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """`x = o.m` adds to the attribute of the cotangent."""
     (owner,), word = op.operands, op.primitive.word
     assert isinstance(owner, Var)
-    if not isinstance(sweep.values[owner].kind, K.Obj):
+    classes = K.Obj if acc.shadows is None else K.Obj | K.OneOf
+    if not isinstance(sweep.values[owner].kind, classes):
         raise NotYet("an attribute of what is no object, turned round")
     buffer = acc.buffer(owner)
     places = (Place(buffer, (P.Field(word),)),)
@@ -189,7 +239,7 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         raise NotYet(f"the method {word} of a structure, turned round")
     if effects.writes == "puts" and word != "extend":
         *where, stored = given
-        taken = act_on(sweep, shadow, "pop", tuple(where), op, t, stored)
+        taken = put_out(shadow, tuple(where), acc)
         if isinstance(stored, Var) and stored in sweep.values:
             check_alone(sweep, stored, op, t)
             if in_place(sweep, stored):
@@ -200,34 +250,13 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         value = value_of(bar) if bar is not None else P.Const(0.0)
         if bar is None and out in sweep.values:
             value = nothing(t, sweep.values[out], sweep.values[out].kind)
-        if given:
-            act_on(sweep, shadow, "insert", (given[0], value), op, t)
-        else:
-            act_on(sweep, shadow, "append", (value,), op, t)
+        put_in(shadow, tuple(given), value, acc)
     elif word == "reverse":
-        act_on(sweep, shadow, "reverse", (), op, t)
+        out, places = Var("", K.NONE), (Place(shadow, (P.Anywhere(),)),)
+        t.add(Op((out,), op.primitive, (shadow,), (), places, places, op.origin))
+        t.add(Op((), L.DISCARD, (out,), (), (), (), op.origin))
     else:
         raise NotYet(f"the method {word} of a list, turned round")
-
-
-def act_on(
-    sweep: Sweep,
-    shadow: Var,
-    word: str,
-    given: tuple[Operand, ...],
-    op: Op,
-    t: Tangents,
-    stored: Operand = NOTHING,
-) -> Var:
-    """Call a method of a shadow that changes it; return what it gives."""
-    v = sweep.values.get(stored) if isinstance(stored, Var) else None
-    out = Var("", K.NONE if v is None else tangent_kind(v.kind))
-    places = (Place(shadow, (P.Anywhere(),)),)
-    made = Op((out,), L.method(word), (shadow, *given), (), places, places, op.origin)
-    t.add(made)
-    if v is None:
-        t.add(Op((), L.DISCARD, (out,), (), (), (), op.origin))
-    return out
 
 
 def turned_put(sweep: Sweep, op: Op, acc: Cotangents) -> None:

@@ -37,6 +37,7 @@ from s2sad.linear.memory_parts import root_of
 from s2sad.linear.sweep_state import Round, Sweep, bar_name, in_place, owned
 from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tape import again, heads_of, met, reads_inside, taped
+from s2sad.linear.turned_slots import hand_over
 
 
 def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operation]:
@@ -165,6 +166,7 @@ def turned_arm(
         for v, result in pairs if block.end.how != "raise" else ():
             if v in bars:
                 inner.add(result, dataclasses.replace(bars[v], own=False))
+            hand_over(v, result, inner)
         forward = turned_block(sweep, block, inner)
         first = [] if before is None else turned_block(sweep, before, inner)
     end = block.end if before is None or before.end.how == "next" else before.end
@@ -207,6 +209,8 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
     t.add(P.For(outs, made.over, made.target, tuple(starts_bar), made.back, region.origin))
     for p, out in zip(params, outs, strict=False):
         acc.add(begun[p], Bar(out, isinstance(out.kind, K.Array)))
+    for p, start in begun.items():
+        hand_over(p, start, acc)
     for d, out in zip(free, outs[len(params) :], strict=True):
         acc.of[d] = Bar(out, isinstance(out.kind, K.Array))
     return [*made.forward]
@@ -221,6 +225,7 @@ def turned_round(
     for p, result in sweep.loops[-1].handed(body.end):
         if p in bars:
             acc.add(result, bars[p])
+        hand_over(p, result, acc)
     ops = tuple(turned_block(sweep, body, acc))
     end = plain_end(sweep, body.end)
     sweep.loops.pop()
@@ -238,7 +243,8 @@ def start_of(sweep: Sweep, own: Cotangents, p: Var, like: Operand) -> Operand:
     """Return what a cotangent that a loop carries starts with, zeros `like` what it hands on."""
     held = sweep.values[p]
     given = sweep.values.get(like) if isinstance(like, Var) else None
-    number = isinstance(K.without_none(held.kind), K.Num) and K.differentiable(held.kind)
+    bare = K.without_none(held.kind)
+    number = isinstance(bare, K.Num) and K.differentiable(bare)
     if given is None and p not in own.of and not number:
         raise NotYet("a loop that carries what only later rounds read")
     sweep.values[p] = given or held

@@ -8,7 +8,6 @@ for x, y in zip(xs, ys)        for x, y, x_dot in zip(xs, ys, xs_dot)
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
@@ -22,7 +21,7 @@ def woven(t: Tangents, over: Operand, target: P.Target) -> tuple[Operand, P.Targ
     """Return what a loop runs over and binds, with tangents where what it binds has them."""
     if not any(map(t.table.carries, P.flat(target))):
         return over, target
-    made = _maker(t, over)
+    made = maker_of(t, over)
     fn = made.operands[0].kind if made and isinstance(made.operands[0], P.Outer) else None
     called = fn.value if isinstance(fn, K.Known) else None
     if made is not None and called is enumerate and isinstance(target, tuple):
@@ -59,7 +58,7 @@ def _dots(t: Tangents, target: P.Target) -> P.Target:
     return tuple(_dots(t, part) for part in target)
 
 
-def _maker(t: Tangents, over: Operand) -> Op | None:
+def maker_of(t: Tangents, over: Operand) -> Op | None:
     """Return the call in this block that makes an iterable."""
     for op in reversed(t.ops):
         if isinstance(op, Op) and over in op.outs and op.primitive is L.CALL:
@@ -76,69 +75,3 @@ def _again(t: Tangents, made: Op, operands: tuple[Operand, ...] | list[Operand])
 
 def _kind(operand: Operand) -> K.Kind:
     return operand.kind if isinstance(operand, Var | P.Outer) else K.UNKNOWN
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """What a loop binds that has a tangent: an item of `source`, at the `index` of the round."""
-
-    target: P.Target
-    source: Operand
-    index: Operand
-
-
-def counted(
-    t: Tangents, over: Operand, target: P.Target
-) -> tuple[Operand, P.Target, tuple[Drawn, ...]]:
-    """Return what a loop runs over and binds so that each round knows its number.
-
-    for x in xs     ->   for k, x in enumerate(xs), and x_dot = xs_dot[k] in each round
-    """
-    if not any(map(t.table.carries, P.flat(target))):
-        return over, target, ()
-    made = _maker(t, over)
-    fn = made.operands[0].kind if made and isinstance(made.operands[0], P.Outer) else None
-    called = fn.value if isinstance(fn, K.Known) else None
-    if made is not None and called is enumerate and isinstance(target, tuple):
-        if len(made.operands) == 2 and isinstance(target[0], Var):
-            return over, target, _drawn(t, made.operands[1], target[1], target[0])
-        raise NotYet("an enumerate that starts elsewhere, turned round")
-    turn = Var("", K.INT)
-    drawn = _drawn(t, over, target, turn)
-    both = t.emit(L.CALL, (P.Outer("enumerate", K.Known(enumerate)), over), K.UNKNOWN)
-    return both, (turn, target), drawn
-
-
-def _drawn(t: Tangents, source: Operand, target: P.Target, index: Operand) -> tuple[Drawn, ...]:
-    if not any(map(t.table.carries, P.flat(target))):
-        return ()
-    made = _maker(t, source)
-    fn = made.operands[0].kind if made and isinstance(made.operands[0], P.Outer) else None
-    called = fn.value if isinstance(fn, K.Known) else None
-    if made is not None and called is zip and isinstance(target, tuple) and not made.settings:
-        parts = zip(made.operands[1:], target, strict=True)
-        return tuple(d for s, part in parts for d in _drawn(t, s, part, index))
-    kind = _kind(source)
-    if t.table.derivation.by_identity and all(map(_is_memory, _carried(t, target))):
-        for bound in _carried(t, target):
-            t.bind(bound)
-        return ()
-    if not t.has(source) or not isinstance(kind, K.List | K.Array | K.Tuple):
-        raise NotYet("a loop over what is no list, array or tuple, turned round")
-    v = P.variable(source)
-    if isinstance(kind, K.List) and v in t.table.facts.written and not _are_numbers(kind):
-        raise NotYet("a loop over a list that is written, turned round")
-    return (Drawn(target, source, index),)
-
-
-def _carried(t: Tangents, target: P.Target) -> list[Var]:
-    return [v for v in P.flat(target) if t.table.carries(v)]
-
-
-def _is_memory(v: Var) -> bool:
-    """Say whether a value tells its cotangent, wherever it comes from."""
-    return isinstance(v.kind, K.Array) or K.is_container(v.kind)
-
-
-def _are_numbers(kind: K.List) -> bool:
-    return isinstance(kind.item, K.Num)

@@ -1,0 +1,557 @@
+"""Reverse mode on the program: what structures hold, beside central differences.
+
+Lists, dicts and objects that change, tuples in them, and memory that several of them hold.
+"""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from s2sad import kinds as K
+from s2sad import pipeline
+from s2sad.emitted import held_numbers as H
+from s2sad.operators.deriving import loaded, printed
+from s2sad.operators.higher import HIGHER
+from s2sad.requests import Request
+
+X = np.array([0.3, 0.7, 1.1])
+
+
+def eig_written(x):
+    A = np.outer(x, x) + np.diag([1.0, 2.0, 3.0])
+    w, v = np.linalg.eigh(A)
+    w[0] = x[1]
+    parts = [w, v]
+    return np.sum(parts[0]) * np.sum(v**2 * w)
+
+
+def doubled_and_first(x):
+    y = x * 2
+    return y, x[0]
+
+
+def call_written(x):
+    y, s = doubled_and_first(x)
+    y[0] = x[1]
+    return np.sum(y) * s
+
+
+def call_written_kept(x):
+    y, s = doubled_and_first(x)
+    p = [y]
+    y[0] = x[1]
+    p[0][1] = s
+    return np.sum(y) * s
+
+
+def lam_captured(x):
+    y = x * 1.0
+    g = lambda: y
+    r = g()
+    r[0] = y[1] * r[2]
+    return np.sum(y * x) + np.sum(r)
+
+
+def itself_and_first(y):
+    return y, y[0]
+
+
+def lam_pair(x):
+    y = x * 1.0
+    r, s = itself_and_first(y)
+    r[0] = y[1] * r[2]
+    return np.sum(y * x) + np.sum(r) * s
+
+
+def pop_and_insert(x):
+    ys = [x[0], x[1], x[2], x[0] * x[1]]
+    a = ys.pop(-2)
+    ys.insert(-1, a * x[0])
+    ys.insert(100, a * x[1])
+    b = ys.pop(1)
+    ys.insert(-100, b * b)
+    return ys[0] * ys[1] + ys[2] * ys[3] * ys[4] if len(ys) > 4 else ys[0] * ys[1] * ys[2] + ys[3]
+
+
+def pop_at_i(x):
+    ys = [x[0], x[1], x[2], x[0] * x[1]]
+    s = 0.0
+    for i in (-1, 0, -2):
+        s += ys.pop(i) ** 2 * ys[0]
+    return s
+
+
+class Holder:
+    def __init__(self, a, s):
+        self.a = a
+        self.s = s
+
+
+def rows_loop(x):
+    M = np.outer(x, x)
+    parts = []
+    for row in M:
+        row[0] *= x[1]
+        parts.append(row)
+    return np.sum(M * M) + parts[1][2]
+
+
+def rows_reversed(x):
+    M = np.outer(x, x)
+    s = 0.0
+    for row in reversed(M):
+        s += np.sum(row**2) * x[0]
+    keep = [M]
+    keep[0][1] = x
+    return s + np.sum(M)
+
+
+def loop_tuple(x):
+    a, b = x * 1.0, x**2
+    p = [a]
+    s = 0.0
+    for part in (a, b, x):
+        s += np.sum(part**2) * x[1]
+    p[0][1] = s
+    return s + np.sum(a * b)
+
+
+def loop_tuple_numbers(x):
+    s = 1.0
+    for v in (x[0], x[1] * x[2], 2.0):
+        s *= v + s
+    return s
+
+
+def pairs_list(x):
+    pairs = [(x * i, x[i] ** 2) for i in range(3)]
+    pairs.append((x**2, x[0]))
+    s = 0.0
+    for a, v in pairs:
+        a[0] += v
+        s += np.sum(a) * v
+    pairs[1] = (x, s)
+    return s + pairs[1][1] * np.sum(pairs[0][0]) + pairs[2][1]
+
+
+def pairs_swap(x):
+    ps = [(x[0], x[1]), (x[1], x[2])]
+    ps[0], ps[1] = ps[1], ps[0]
+    ps[0] = (ps[1][0] * ps[0][0], ps[1][1])
+    a, b = ps
+    return a[0] * b[1] + a[1] ** 2
+
+
+def dict_values(x):
+    d = {"a": x[0], "b": x[1] * x[2]}
+    d["c"] = d["a"] * d["b"]
+    s = 0.0
+    for v in d.values():
+        s += v * v * s + v
+    for k, v in d.items():
+        d[k] = v * s
+    return d["a"] * d["c"] + d["b"]
+
+
+def dict_merge(x):
+    d = {"a": x[0], "b": x[1] * x[2]}
+    e = {"b": x[0] ** 2, "c": x[1]}
+    f = {**d, **e, "d": x[2]}
+    d["c"] = x[0] * 5
+    e["a"] = x[1] * 7
+    e["b"] = 1.0
+    return f["a"] * f["b"] + f["c"] * f["d"] + d["c"] * e["a"] + d["b"]
+
+
+def dict_merge2(x):
+    d = {"a": x[0], "b": x[1] * x[2]}
+    e = {"b": x[0] ** 2}
+    f = {**d, **e}
+    e["a"] = x[1] * 7
+    return f["a"] * f["b"] ** 2 + d["b"] + e["a"] + e["b"]
+
+
+def dict_get(x):
+    d = {"a": x[0]}
+    s = 0.0
+    for k in ("a", "b", "a", "c"):
+        s += d.get(k, x[1]) * x[2]
+        d[k] = d.get(k, 0.0) + x[0] * s
+    t = d.pop("a", x[2])
+    u = d.pop("a", x[2])
+    return s * t * u + d["b"]
+
+
+def dict_del(x):
+    d = {"a": x[0], "b": x[1]}
+    s = d["a"] * 2
+    del d["a"]
+    d["a"] = x[2] * s
+    d.clear()
+    d["b"] = x[1] * s
+    return d["b"] * s
+
+
+def slices(x):
+    xs = [x[0], x[1], x[2], x[0] * x[1]]
+    ys = xs[1:3]
+    xs[1:3] = [ys[0] * 2]
+    xs[::2] = [x[1], ys[1] * xs[0]]
+    zs = xs + ys * 2
+    zs += xs
+    del zs[1:3]
+    del zs[::3]
+    zs.extend([x[0], zs[0]])
+    zs[:0] = (x[1], zs[1])
+    zs[-1:] = x
+    r = 0.0
+    for i, z in enumerate(zs):
+        r += z * (i + 1) * r + z
+    return r
+
+
+def nested(x):
+    g = [[x[0], x[1]], [x[2]]]
+    h = g[0]
+    h.append(x[0] * x[2])
+    g.append(h)
+    g[2][1] = g[1][0] * h[2]
+    c = list(g[0])
+    c[0] = 5.0
+    g[0] += [x[1]]
+    return sum(g[0]) * g[2][1] + sum(g[1]) + c[1] * c[2]
+
+
+def whole_read(x):
+    xs = [x[0], x[1]]
+    a = np.array(xs)
+    xs.append(x[2])
+    s = sum(xs)
+    xs[0] = s
+    b = np.array(xs) * s
+    xs.pop(0)
+    return np.sum(a) * np.sum(b**2) + sum(xs)
+
+
+def arrays_list(x):
+    g = [x * 1.0, x**2]
+    a = np.concatenate(g)
+    g[0][1] = x[0]
+    g.append(g[0])
+    b = np.stack(g)
+    g[1] = g[2] * g[1]
+    return np.sum(a**2) * np.sum(b**2) + np.sum(g[1])
+
+
+def maybe_none(x):
+    best = None
+    for i in range(3):
+        y = x * (i + 1)
+        if best is None or np.sum(y) > np.sum(best):
+            best = y
+        best[0] = x[i]
+    return np.sum(best**2)
+
+
+def list_of_maybe(x):
+    xs = [None, None]
+    xs[0] = x * 2
+    xs[1] = x[1] * x
+    xs[0][1] = x[2]
+    return np.sum(xs[0] * xs[1])
+
+
+def reversed_pop(x):
+    ys = list(x)
+    ys.reverse()
+    s = 1.0
+    for y in reversed(ys):
+        s = s * y + s
+    ys.pop(0)
+    ys.insert(-5, s)
+    return ys[0] * ys[1] * ys[2] + s
+
+
+def copies(x):
+    ys = [(x[0], x[1]), (x[1], x[2])]
+    zs = ys.copy()
+    zs[0] = (x[2], x[2] * ys[0][1])
+    ws = list(zs)
+    ws.append(ys[1])
+    ws.reverse()
+    return ws[0][0] * ws[2][1] + zs[0][0] * ys[0][0]
+
+
+def tuple_in_tuple(x):
+    t = ((x, x[0]), [x[1], x[2]])
+    (a, s), numbers = t
+    numbers[0] = s * 2
+    numbers.append(a[1] * numbers[0])
+    u = t[1]
+    return sum(u) * t[0][1] * np.sum(t[0][0])
+
+
+def branch_tuples(x):
+    a = x * 1.0
+    b = x**2
+    p = (a, x[0]) if x[0] > 0 else (b, x[1])
+    q, s = p
+    q[0] = s * 3
+    return np.sum(a * b) * s
+
+
+def carried_tuples(x):
+    st = (x * 1.0, x[0])
+    for i in range(3):
+        a, s = st
+        st = (a * s, s + a[i])
+    return np.sum(st[0]) * st[1]
+
+
+def numbers_of_arrays(x):
+    xs = [np.asarray(x[0]) * 2.0, np.sum(x * x)]
+    a = xs[0] * xs[1]
+    xs[1] = a
+    return float(xs[1] * xs[0]) + 0.0 * a
+
+
+def numbers_of_arrays_in_a_dict(x):
+    d = {"a": np.add(x[0], x[1]), "b": np.array(2.0) * x[2]}
+    d["c"] = d["a"] * d["b"]
+    s = 0.0
+    for v in d.values():
+        s += v * v
+    return s
+
+
+def chosen_key(x):
+    a = max(x[0], -x[1], x[2] * 0.5, key=abs)
+    ys = [x * 1.0, x**2]
+    b = min(ys, key=lambda y: y[0])
+    b[1] = a
+    return np.sum(ys[0] * ys[1]) * a
+
+
+def entries_listed(x):
+    d = {"a": x[0], "b": x[1]}
+    ps = list(d.items())
+    d["a"] = x[2] * 5
+    d["c"] = x[2]
+    vs = list(d.values())
+    s = 0.0
+    for k, v in ps:
+        s += v * v
+    rs = list(reversed(vs))
+    return s * vs[0] + rs[0] * rs[2] * 3 + d["b"]
+
+
+def merged(x):
+    d = {"a": x[0], "b": x[1]}
+    e = {"b": x[2] * x[0]}
+    f = d | e
+    d["a"] = 2.0
+    e["a"] = x[1]
+    return f["a"] * f["b"] + e["a"] * d["b"]
+
+
+def grown(ps, s):
+    ps.append((s, ps[0][0] * s))
+    ps[0] = (ps[0][1], s)
+    return ps[-1], s * 2
+
+
+def calls_pairs(x):
+    ps = [(x[0], x[1])]
+    q, r = grown(ps, x[2])
+    u, w = grown(ps, q[1])
+    return ps[0][0] * ps[1][1] + ps[2][0] * u[1] * r + w
+
+
+def swapped(t):
+    a, s = t
+    a[0] = s * a[1]
+    return (a, a[2] * s)
+
+
+def calls_tuples(x):
+    y = x * 1.0
+    t = (y, x[0])
+    for i in range(2):
+        t = swapped(t)
+        y[1] += t[1]
+    return np.sum(t[0] * y) * t[1]
+
+
+def table_of_parts(x):
+    return {"w": x * 2, "n": x[0], "p": [(x[1], x)]}
+
+
+def calls_dict(x):
+    m = table_of_parts(x)
+    k = table_of_parts(m["w"])
+    m["p"].append((k["n"], k["w"]))
+    m["w"][0] = k["p"][0][0]
+    k["p"][0][1][1] = m["n"]
+    return np.sum(m["w"] * k["w"]) + m["p"][1][0] * m["p"][1][1][1]
+
+
+def none_acc(x):
+    M = np.outer(x, x)
+    acc = None
+    for row in M:
+        acc = row if acc is None else acc + row * acc
+    return np.sum(acc**2)
+
+
+def tuple_slices(x):
+    t = (x[0], x[1], x[2], x)
+    a, *rest = t
+    u = t[1:] + t[:1]
+    return u[0] * u[-1] * np.sum(u[2]) * rest[1] + a
+
+
+PROGRAMS = [
+    numbers_of_arrays,
+    numbers_of_arrays_in_a_dict,
+    chosen_key,
+    entries_listed,
+    merged,
+    calls_pairs,
+    calls_tuples,
+    calls_dict,
+    none_acc,
+    tuple_slices,
+    eig_written,
+    call_written,
+    call_written_kept,
+    lam_captured,
+    lam_pair,
+    pop_and_insert,
+    pop_at_i,
+    rows_loop,
+    rows_reversed,
+    loop_tuple,
+    loop_tuple_numbers,
+    pairs_list,
+    pairs_swap,
+    dict_values,
+    dict_merge,
+    dict_merge2,
+    dict_get,
+    dict_del,
+    slices,
+    nested,
+    whole_read,
+    arrays_list,
+    maybe_none,
+    list_of_maybe,
+    reversed_pop,
+    copies,
+    tuple_in_tuple,
+    branch_tuples,
+    carried_tuples,
+]
+
+
+def derived(f, *args, by_identity=False):
+    """Return the function of value and gradient with respect to the first argument."""
+    names = list(inspect.signature(f).parameters)
+    params = tuple((n, K.kind_of(v, n)) for n, v in zip(names, args, strict=True))
+    how = {"on_program": True, "by_identity": by_identity}
+    d = pipeline.derive(Request(f, params, (names[0],), True, "value_and_grad", **how), HIGHER)
+    return loaded(printed(d), d)[d.entry]
+
+
+@pytest.mark.parametrize("by_identity", [False, True])
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_of_central_differences(f, by_identity):
+    value, gradient = derived(f, X, by_identity=by_identity)(X.copy())
+    slopes = [(f(X + 1e-6 * e) - f(X - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+    assert value == pytest.approx(f(X.copy()), rel=1e-12)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)
+
+
+def test_none_of_an_infinite_cotangent_where_it_is_masked():
+    def root(x):
+        return np.sum(np.sqrt(np.maximum(x, 0.0)))
+
+    _, gradient = derived(root, X)(np.array([-1.0, -2.0, 4.0]))
+    np.testing.assert_allclose(gradient, [0.0, 0.0, 0.25])
+
+
+def test_a_structure_that_is_given_and_changed():
+    def changed(o):
+        o["n"] += 1
+        o["v"] = o["w"][0] * o["v"] + o["p"][1]
+        o["w"][1] = o["v"]
+        o["p"] = (o["v"], o["p"][0])
+        return o["p"][0] * o["p"][1] * o["w"][1] + np.sum(o["w"])
+
+    def given():
+        return {"n": 2, "v": 0.7, "w": np.array([0.3, 0.5]), "p": (0.2, 1.5)}
+
+    o = given()
+    _, found = derived(changed, o)(o)
+    assert o["p"] == (0.2, 1.5) and found["n"] is None and isinstance(found["p"], tuple)
+    for key, part in [("v", None), ("w", 0), ("w", 1), ("p", 0), ("p", 1)]:
+        ends = []
+        for step in (1e-6, -1e-6):
+            moved = given()
+            if part is None:
+                moved[key] += step
+            else:
+                moved[key] = (
+                    type(moved[key])([v + step * (i == part) for i, v in enumerate(moved[key])])
+                    if key == "p"
+                    else moved[key] + step * (np.arange(2) == part)
+                )
+            ends.append(changed(moved))
+        wanted = (ends[0] - ends[1]) / 2e-6
+        got = found[key] if part is None else found[key][part]
+        assert got == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize("index", [0, 1, 3, -1, -2, -4])
+def test_what_is_taken_out_comes_back(index):
+    shadow = [0.0, 1.0, 2.0, 3.0]
+    value = shadow.pop(index)
+    H.put_back(shadow, index, value)
+    assert shadow == [0.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("index", [0, 1, 3, 4, 9, -1, -2, -4, -9])
+def test_what_is_inserted_goes(index):
+    shadow = [0.0, 1.0, 2.0, 3.0]
+    shadow.insert(index, 7.0)
+    assert H.taken_back(shadow, index) == 7.0
+    assert shadow == [0.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "at", [slice(1, 3), slice(3, 1), slice(None), slice(9, None), slice(-2, None)]
+)
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_a_slice_that_was_written_is_undone(at, count):
+    shadow = [1.0, 2.0, 3.0, 4.0]
+    wanted = [1.0, 2.0, 3.0, 4.0]
+    wanted[at] = [0.0] * len(wanted[at])
+    items = [7.0 + i for i in range(count)]
+    shadow[at] = items
+    assert H.undo_slice(shadow, at, 4, 0.0) == items
+    assert shadow == wanted
+
+
+@pytest.mark.parametrize("at", [slice(None, None, 2), slice(None, None, -1), slice(3, 0, -2)])
+def test_a_slice_with_steps_is_undone(at):
+    for items in ([], [7.0] * len(range(4)[at])):
+        shadow = [1.0, 2.0, 3.0, 4.0]
+        wanted = [1.0, 2.0, 3.0, 4.0]
+        for k in range(4)[at]:
+            wanted[k] = 0.0
+        if items:
+            shadow[at] = items
+        else:
+            del shadow[at]
+        assert H.undo_slice(shadow, at, 4, 0.0) == items
+        assert shadow == wanted
