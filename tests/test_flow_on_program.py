@@ -523,7 +523,24 @@ def hook_of_memory_with_two_names(x):
     return np.sum(u * v)
 
 
+def hook_of_numbers_in_a_list(x):
+    numbers = [x[0], x[1]]
+    for _ in range(2):
+        numbers = s2sad.adjoint_hook(numbers, lambda bars: [2.0 * bar for bar in bars])
+        numbers.append(numbers[0] * numbers[1])
+    return numbers[-1] * numbers[-2]
+
+
+def hook_of_a_dict_that_is_filled(x):
+    d = {"a": x * x, "b": np.sum(x)}
+    d = s2sad.adjoint_hook(d, lambda bars: {k: 2.0 * bar for k, bar in bars.items()})
+    d["a"] = d["a"] * 3.0
+    return np.sum(d["a"]) * d["b"]
+
+
 HOOKED = {
+    hook_of_numbers_in_a_list: 8.0 * X[0] * X[1] * np.array([X[1], X[0], 0.0, 0.0]),
+    hook_of_a_dict_that_is_filled: 12.0 * X * np.sum(X) + 6.0 * np.sum(X * X),
     nothing_but_a_hook_in_an_arm: 12.0 * X,
     hook_reads_what_changes: sum(2.0 * k**3 for k in (2.0, 4.0, 8.0, 16.0)) * X,
     hook_of_one_of_two_names: 4.0 * X * X,

@@ -70,7 +70,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         turned_call(sweep, op, acc)
         return
     if form == "hook":
-        turned_hook(sweep, op, acc)
+        turned_hook(sweep, original, acc)
         return
     if form in ("look", "bind", "forget"):
         turned_cell(sweep, op, acc)

@@ -11,7 +11,8 @@ from s2sad import kinds as K
 from s2sad.emitted import hooks
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
-from s2sad.linear.by_identity import act
+from s2sad.kinds import Kind
+from s2sad.linear.by_identity import act, holds_numbers, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents, owner_of
 from s2sad.linear.sweep_state import Sweep, in_place
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
@@ -25,18 +26,21 @@ def turned_hook(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     t, kind = acc.t, sweep.values[dot].kind
     if t.table.derivation.for_reading:
         raise NotYet("a hook whose effect is derived once more")
-    if acc.is_shadowed(dot):
-        raise NotYet("a hook of memory that is found by identity")
     if not acc.has(dot):
         return
     fn = given[0] if not op.settings else _lambda(t, op, given)
+    if acc.shadows is not None and acc.is_shadowed(dot):
+        _check_alone(sweep.values[dot], op, t)
+        v = sweep.values[dot]
+        if is_structure(kind) and not holds_numbers(kind):
+            raise NotYet("a hook of a structure of memory that is found by identity")
+        if is_structure(kind):
+            sweep.look(v, t, acc.shadows, op)
+        acc.shadows.add(t, v, _hooked(t, fn, acc.shadows.taken(t, v), kind))
+        return
     memory = dot in acc.refs or in_place(sweep, dot)
     bar = acc.buffer(dot) if memory else acc.whole(dot)
-    helper = hooks.hooked if K.is_numeric(kind) else hooks.hooked_structure
-    unknown = P.Outer(t.table.refs.function(helper), K.UNKNOWN)  # of it nothing is foreseen
-    out = Var("", tangent_kind(kind))
-    places = tuple(Place(v, (P.Anywhere(),)) for v in (bar,) if isinstance(v, Var))
-    t.add(Op((out,), L.CALL, (unknown, fn, bar), (), places, (), op.origin))
+    out = _hooked(t, fn, bar, kind)
     if not memory:
         acc.of[dot] = Bar(out, isinstance(kind, K.Array))
     elif isinstance(kind, K.Array) and isinstance(bar, Var):
@@ -45,6 +49,22 @@ def turned_hook(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         t.add(Op((), L.PUT_ITEM, (bar, everywhere, out), (), (), places, op.origin))
     else:
         act(t, hooks.refilled, (bar, out), K.NONE)
+
+
+def _hooked(t: Tangents, fn: Operand, bar: Operand, kind: Kind) -> Var:
+    """Call a hook; return what it gives, or the copy that it has changed."""
+    helper = hooks.hooked if K.is_numeric(kind) else hooks.hooked_structure
+    unknown = P.Outer(t.table.refs.function(helper), K.UNKNOWN)  # of it nothing is foreseen
+    out = Var("", tangent_kind(kind))
+    places = (Place(bar, (P.Anywhere(),)),) if isinstance(bar, Var) else ()
+    t.add(Op((out,), L.CALL, (unknown, fn, bar), (), places, (), t.origin))
+    return out
+
+
+def _check_alone(v: Var, op: Op, t: Tangents) -> None:
+    """Stop at a hook of memory that has another name which somebody reads later."""
+    if not v.name or t.table.facts.aliases.partners(op.origin, v.name) != {v.name}:
+        raise NotYet("a hook of memory that has another name")
 
 
 def _lambda(t: Tangents, op: Op, captured: list[Operand]) -> Var:
@@ -93,9 +113,12 @@ def _holds(region: P.Region, op: Op) -> bool:
 
 def _leads(refs: Mapping[Var, Op], other: P.Operation, own: list[Var]) -> bool:
     """Say whether an operation reads one of these parts, or a part beside it."""
-    if not isinstance(other, Op) or other.primitive not in (L.ITEM,):
-        return any(v in own for v in other.outs)
-    steps = [refs[v].operands[1] for v in own if v in refs and owner_of(refs[v]) in other.operands]
-    literal = isinstance(other.operands[1], P.Const)
-    beside = bool(steps) and all(isinstance(s, P.Const) and s != other.operands[1] for s in steps)
-    return any(v in own for v in other.outs) or (literal and beside)
+    if any(v in own for v in other.outs):
+        return True
+    if not isinstance(other, Op) or other.primitive is not L.ITEM:
+        return False
+    whole, index = other.operands
+    parts = [refs[v] for v in own if v in refs and owner_of(refs[v]) is whole]
+    steps = [part.operands[1] for part in parts if part.primitive is L.ITEM]
+    literal = isinstance(index, P.Const) and all(isinstance(s, P.Const) for s in steps)
+    return bool(steps) and len(steps) == len(parts) and literal and index not in steps
