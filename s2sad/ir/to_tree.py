@@ -101,20 +101,20 @@ class Printer:
         out: Block = []
         last = None
         for operation in block.ops:
+            undone = operation.origin if isinstance(operation.origin, P.Undone) else None
+            first = undone is not None and not self.turned
+            self.turned = self.turned or first
             made = self.operation(operation, leaves)
-            if made and isinstance(operation.origin, P.Undone):
-                out += self.heading(operation.origin.heading, last, out)
-                last = operation.origin.heading or last
+            if made and undone is not None:
+                gap = [Comment("")] if first and out else []
+                shown = undone.heading is not None and undone.heading is not last
+                out += [*gap, clone(undone.heading)] if shown else gap
+                last = undone.heading or last
+            self.turned = self.turned and (bool(made) or not first)
             if not isinstance(operation, Op):
                 last = None  # there may be other headings in it
             out += made
         return out + self.end(block.end, outs, leaves)
-
-    def heading(self, heading: Node, last: Node, before: Block) -> Block:
-        """Return what stands above a group of the backward sweep; above the first is a gap."""
-        gap = [] if self.turned or not before else [Comment("")]
-        self.turned = True
-        return gap if heading is None or heading is last else [*gap, clone(heading)]
 
     def end(self, end: P.End, outs: tuple[Var, ...], leaves: tuple[Var, ...]) -> Block:
         match end.how:

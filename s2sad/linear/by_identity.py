@@ -109,7 +109,7 @@ def shadows_of(block: P.Block, values: Mapping[Var, Var], table: Table) -> Shado
         bound |= {*op.outs, *P.bound(op)}
         if not isinstance(op, Op):
             bound |= {v for b in P.blocks(op) for v in b.params}
-        elif op.primitive.form == "tangent of call" or _reads_structure(op, values):
+        elif op.primitive.form in ("tangent of call", "look") or _reads_structure(op, values):
             found |= {v for v in op.outs if v in values}
     found |= {dot for dot in values if dot not in bound}  # what a loop binds
     found |= {dot for dot, v in values.items() if v in table.facts.written or is_structure(v.kind)}

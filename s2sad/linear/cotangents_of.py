@@ -101,7 +101,9 @@ class Cotangents:
             return
         v = self.values[dot]
         kind = v.kind
-        if self.shows_memory(dot):
+        if v.cell:
+            self._into_cell(dot, bar)
+        elif self.shows_memory(dot):
             left = self.without_memory(bar, lambda: v, kind)
             if left is not None:
                 known = self.of.get(dot)
@@ -123,6 +125,17 @@ class Cotangents:
         word = bar_name(self.values[dot])
         if word and isinstance(bar.value, Var) and not bar.value.name:
             self.words.setdefault(bar.value, word)
+
+    def _into_cell(self, dot: Var, bar: Bar) -> None:
+        """Add to the cotangent of what a cell holds, which may be 0.0 in the place of an array."""
+        known = self.of.get(dot)
+        if known is None:
+            self.of[dot] = Bar(bar.value, parts=bar.parts)
+            return
+        assert known.value is not None and bar.value is not None
+        kinds = kind_of(known.value), kind_of(bar.value)
+        kind = binary_kind(gast.Add, *kinds) if all(map(K.is_numeric, kinds)) else K.UNKNOWN
+        self.of[dot] = Bar(self.t.emit(L.INFIX["Add"], (known.value, bar.value), kind))
 
     def _into_structure(self, dot: Var, bar: Bar) -> None:
         assert bar.value is not None
@@ -192,6 +205,8 @@ class Cotangents:
         bar = self.of.get(dot)
         if dot in self.refs or self.is_shadowed(dot):
             return self.buffer(dot)
+        if bar is None and self.value(dot).cell:
+            return P.Const(0.0)
         if bar is None:
             return zeros_like(self.t, self.value(dot))
         return self.built(bar, self.value(dot))

@@ -23,6 +23,8 @@ from s2sad.ir.effects import Derived
 from s2sad.ir.flows import active_with, flows
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.gathered import gathered
+from s2sad.ir.grown import grown
+from s2sad.ir.left_last import left_last
 from s2sad.ir.memories import memories
 from s2sad.ir.ordered import ordered
 from s2sad.ir.printed import printed
@@ -136,6 +138,8 @@ def table_of(
     """
     memory = memory_of(d, a)
     program = program_of(a.function, a.kinds, memory.changes)
+    if not d.forward:
+        program = left_last(grown(program, a.kinds))
     edges = flows(program, _classes(memory, a.function.locals), lent)
     active = active_with(program, edges, wrt) - _shifts(a, program)
     known = Facts(

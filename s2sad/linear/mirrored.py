@@ -25,7 +25,8 @@ from s2sad.linear.before import before
 from s2sad.linear.called import called
 from s2sad.linear.methods import method
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Tangents, cell_of
+from s2sad.linear.said_of_hooks import hook
+from s2sad.linear.tangent_table import NotYet, Tangents, cell_of, is_hook
 from s2sad.linear.tangents_of import OPERATORS, computed, put
 from s2sad.linear.user_calls import by_method, call_with_tangents, user_call
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
@@ -43,6 +44,9 @@ def operation(t: Tangents, op: Op) -> None:
         return
     if t.table.stops(op):
         _stopped(t, op)
+        return
+    if is_hook(op):
+        hook(t, op)
         return
     touched = [*P.operands(op), *(p.object for p in op.writes)]
     cells = [v for v in touched if isinstance(v, Var) and v.cell]

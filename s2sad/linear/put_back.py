@@ -34,7 +34,7 @@ class Written:
     """Which memory is written when: `order` are all operations, each with the loops around it.
 
     What is `open` may be written by others as well. The `roots` name the memory that is put back,
-    `undone` are the operations that are undone for that.
+    `undone` are the operations that are undone for that. Others are `fragile`: they may run half.
     """
 
     memory: Memories
@@ -44,6 +44,7 @@ class Written:
     open: bool
     roots: frozenset[Var] = frozenset()
     undone: frozenset[P.Operation] = frozenset()
+    fragile: frozenset[P.Operation] = frozenset()
 
     def after(self, op: P.Operation, v: Var) -> bool:
         """Say whether the memory of a variable may be written behind an operation."""
@@ -99,7 +100,16 @@ def written(program: P.Program, block: P.Block, open_: bool) -> Written:
             if root is not None:
                 writes.setdefault(root, []).append(op)
     found = {r: tuple(ops) for r, ops in writes.items()}
-    return Written(memory, order, found, given, open_)
+    return Written(memory, order, found, given, open_, fragile=frozenset(_fragile(block)))
+
+
+def _fragile(block: P.Block) -> Iterator[P.Operation]:
+    """Yield the operations that may be left behind half way, and those of tests of loops."""
+    for op in P.every(block):
+        if isinstance(op, P.Try | P.With):
+            yield from (o for b in P.blocks(op) for o in P.every(b))
+        elif isinstance(op, P.While):
+            yield from P.every(op.test)
 
 
 def _ordered(
@@ -170,6 +180,8 @@ def put_back(found: Written, reads: Mapping[Op, tuple[Var, ...]], table: Table) 
     end = table.facts.program.block.end
     given = {found.memory.of(v) for v in map(P.variable, end.results) if v is not None}
     for root, writes in found.writes.items():
+        if any(w in found.fragile for w in writes):
+            continue
         handed = (root in given and table.outermost) or found.memory.is_outside(root)
         if handed or not all(_part(w) for w in writes):
             continue

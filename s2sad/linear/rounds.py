@@ -16,11 +16,15 @@ from dataclasses import dataclass, replace
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
+from s2sad.ir.left_last import may_leave
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import substituted
+from s2sad.linear.counted import counted, entry_of, putting
+from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.slots import UNREAD, Entry
 from s2sad.linear.sweep_state import Sweep, Tape
 from s2sad.linear.tangent_table import Tangents
+from s2sad.linear.tape import Loop, bound_along, heads_of, needed_in
 from s2sad.primitives import language as L
 
 _LAST, _NONE, _ONE = P.Const(-1), P.Const(0), P.Const(1)
@@ -86,8 +90,10 @@ def plus(sweep: Sweep, t: Tangents, operand: Operand, number: int) -> Operand:
     return t.emit(L.INFIX[word], (operand, P.Const(abs(number))), K.INT)
 
 
-def rounds_of(sweep: Sweep, region: P.For) -> Rounds | None:
+def rounds_of(sweep: Sweep, region: Loop) -> Rounds | None:
     """Return the numbers of the rounds of a loop over a range, over an array, or both of these."""
+    if isinstance(region, P.While):
+        return None
     over = region.over
     maker = sweep.makers.get(over) if isinstance(over, Var) else None
     if isinstance(over, Var) and _is_array(over) and isinstance(region.target, Var):
@@ -114,56 +120,126 @@ def _is_array(v: Var) -> bool:
     return isinstance(v.kind, K.Array) and v.kind.rank > 0
 
 
-def numbered(sweep: Sweep, rounds: Rounds) -> list[Var]:
-    """Return the numbers of rounds, by which an item can be read once more."""
+def known_by_number(sweep: Sweep, rounds: Rounds) -> None:
+    """Note how the item of a round can be read once more."""
     if rounds.item is not None and rounds.array is not None:
         places = (Place(rounds.array, (P.Item(rounds.index),)),)
         read = Op((rounds.item,), L.ITEM, (rounds.array, rounds.index), (), places)
         sweep.makers[rounds.item] = read
-    return [rounds.index]
 
 
 @dataclass(frozen=True)
-class Turns:
-    """A loop that runs backward: what stands at the end of each forward round, `over` what the
-    backward loop runs, under which name, and its body.
+class Kept:
+    """A loop that keeps what its backward sweep reads, and that sweep: what it runs over, what
+    that binds, what it starts with beside cotangents, and its body.
     """
 
-    at_end: tuple[P.Operation, ...]
+    forward: tuple[P.Operation, ...]
     over: Operand
     target: P.Target
-    body: P.Block
+    back: P.Block
+    starts: tuple[Operand, ...] = ()
 
 
-def turns(
+def kept(sweep: Sweep, loop: Loop, tape: Tape, back: P.Block, t: Tangents) -> Kept:
+    """Return a loop that keeps what the backward sweep of its rounds reads, or counts them.
+
+    Before: a loop without tangents, and what undoes one round of it. Loops over numbers share the
+    `tape` of the loops around; others have one of their own, with an entry for each round.
+    """
+    numbers = rounds_of(sweep, loop)
+    there = [*P.bound(loop), *heads_of(loop), *bound_along(loop.body)]
+    free = frozenset[Var]()
+    if numbers is not None:
+        known_by_number(sweep, numbers)
+        free = frozenset({numbers.index})
+        there.append(numbers.index)
+    part = Part(sweep, t, frozenset(there), free)
+    back = rematerialised(back, part, loop.body.ops)
+    needed = needed_in(back, (), there)
+    left = isinstance(loop, P.While) or may_leave(loop.body)
+    starts: list[Operand] = []
+    if isinstance(loop, P.For) and not left:
+        back, starts = handed_back(loop, needed, back)
+        needed = needed_in(back, (), there)
+    rest = [v for v in needed if v not in free]
+    if left and not rest:
+        return _of_counted(sweep, loop, numbers, needed, back, t)
+    alone = not sweep.tape.shares and tape.list is None and rest and not free & {*needed}
+    if left or numbers is None or alone:
+        made = _over_tape(sweep, loop, needed, back, t)
+    else:
+        assert isinstance(loop, P.For)
+        made = _by_numbers(sweep, (numbers, tape), (loop, back), needed, t)
+    return replace(made, starts=tuple(starts))
+
+
+def _by_numbers(
     sweep: Sweep,
-    rounds: Rounds,
-    tape: Tape,
+    rounds: tuple[Rounds, Tape],
     loop: tuple[P.For, P.Block],
     needed: Sequence[Var],
     t: Tangents,
-) -> Turns:
-    """Return a loop over a range that runs backward, with what it needs on the tape.
-
-    `loop` is the forward loop, and the body of the backward one.
-    """
-    region, back = loop
-    kept = [v for v in needed if v is not rounds.index]
-    counts = rounds.index in needed
-    index = Var(rounds.index.name if counts else UNREAD, K.INT)
-    over = rounds.turned(sweep, t) if counts else rounds.again(t)
-    fresh = [Var(v.name, v.kind) for v in kept]
-    table: dict[Var, Operand] = {rounds.index: index, **dict(zip(kept, fresh, strict=True))}
+) -> Kept:
+    """Return a loop that runs backward by numbers, with what else it needs on the tape."""
+    (numbers, tape), (forward, back) = rounds, loop
+    rest = [v for v in needed if v is not numbers.index]
+    counts = numbers.index in needed
+    index = Var(numbers.index.name if counts else UNREAD, K.INT)
+    over = numbers.turned(sweep, t) if counts else numbers.again(t)
+    fresh = [Var(v.name, v.kind) for v in rest]
+    table: dict[Var, Operand] = {numbers.index: index, **dict(zip(rest, fresh, strict=True))}
     body = substituted(back, table)
-    if not kept:
-        return Turns((), over, index, body)
-    saved = tape_of(tape)
-    entry, ops = put(saved, kept, region.origin)
-    t.origin = region.origin
-    with t.inside() as before:
-        found = taken(saved, fresh, t)
-    sweep.entries.append(Entry(entry, found, tuple(fresh)))
-    return Turns(ops, over, index, replace(body, ops=(*before, *body.ops)))
+    if rest:
+        entry, put = entry_of(rest, tape_of(tape), forward.origin)
+        inner = P.Block(forward.body.params, (*forward.body.ops, *put), forward.body.end)
+        forward = replace(forward, body=inner)
+        t.origin = forward.origin
+        with t.inside() as before:
+            found = taken(tape_of(tape), fresh, t)
+        sweep.entries.append(Entry((entry,), found, tuple(fresh)))
+        body = replace(body, ops=(*before, *body.ops))
+    if sweep.tape.shares or tape.list is None:
+        return Kept((forward,), over, index, body)
+    made = Op((tape.list,), L.LIST, (), (), (), (), forward.origin)
+    return Kept((made, forward), over, index, body)
+
+
+def _of_counted(
+    sweep: Sweep,
+    loop: Loop,
+    numbers: Rounds | None,
+    needed: Sequence[Var],
+    back: P.Block,
+    t: Tangents,
+) -> Kept:
+    """Return a loop that counts its rounds, and runs backward by their number."""
+    counting, count = counted(loop)
+    if not needed or numbers is None:
+        over = Rounds(count, _NONE, count).again(t)
+        return Kept((counting,), over, Var(UNREAD, K.INT), back)
+    index = Var(numbers.index.name, K.INT)
+    if numbers.array is not None or (numbers.first, numbers.step) == (_NONE, _ONE):
+        over = Rounds(index, _NONE, count).turned(sweep, t)
+    else:
+        told, part = (("given", (False, True, False)),), Var("", K.UNKNOWN)
+        t.add(Op((part,), L.SLICE, (P.Const(None), count, P.Const(None)), told))
+        done = t.emit(L.ITEM, (numbers.again(t), part), K.UNKNOWN)
+        over = t.call(P.Outer("reversed", K.Known(reversed)), (done,), K.UNKNOWN)
+    return Kept((counting,), over, index, substituted(back, {numbers.index: index}))
+
+
+def _over_tape(sweep: Sweep, loop: Loop, needed: Sequence[Var], back: P.Block, t: Tangents) -> Kept:
+    """Return a loop whose tape the backward sweep runs over: there is an entry for each round."""
+    saved = Var("saved", K.List(K.UNKNOWN))
+    tape = Op((saved,), L.LIST, (), (), (), (), loop.origin)
+    seen = {*P.bound(loop), *heads_of(loop)}
+    body, entries = putting(loop.body, needed, seen, saved, loop.origin)
+    fresh = tuple(Var(v.name, v.kind) for v in needed)
+    over = t.call(P.Outer("reversed", K.Known(reversed)), (saved,), K.UNKNOWN)
+    sweep.entries.append(Entry(entries, None, fresh))
+    table: dict[Var, Operand] = dict(zip(needed, fresh, strict=True))
+    return Kept((tape, replace(loop, body=body)), over, fresh, substituted(back, table))
 
 
 def handed_back(
@@ -187,20 +263,6 @@ def handed_back(
     return substituted(P.Block(tuple(params), back.ops, end), table), starts
 
 
-def over_tape(
-    sweep: Sweep, region: P.For, needed: Sequence[Var], back: P.Block, t: Tangents
-) -> tuple[Op, Turns]:
-    """Return a loop that runs over its own tape backward, and what makes that."""
-    saved = Var("saved", K.List(K.UNKNOWN))
-    entry, ops = put(saved, needed, region.origin)
-    fresh = tuple(Var(v.name, v.kind) for v in needed)
-    made = t.call(P.Outer("reversed", K.Known(reversed)), (saved,), K.UNKNOWN)
-    sweep.entries.append(Entry(entry, None, fresh))
-    table: dict[Var, Operand] = dict(zip(needed, fresh, strict=True))
-    before = Op((saved,), L.LIST, (), (), (), (), region.origin)
-    return before, Turns(ops, made, fresh, substituted(back, table))
-
-
 def tape_of(tape: Tape) -> Var:
     """Return the tape of the loops at hand."""
     if tape.list is None:
@@ -209,24 +271,15 @@ def tape_of(tape: Tape) -> Var:
 
 
 @contextmanager
-def inside(sweep: Sweep, counted: bool) -> Iterator[Tape]:
+def inside(sweep: Sweep, loop: Loop) -> Iterator[Tape]:
     """Be in the body of a loop: yields the tape that its rounds may share with those around."""
     around = sweep.tape
-    shared = counted and around.shares
-    sweep.tape = here = around if shared else Tape(None, counted)
+    shares = rounds_of(sweep, loop) is not None and not may_leave(loop.body)
+    sweep.tape = here = around if shares and around.shares else Tape(None, shares)
     try:
         yield here
     finally:
         sweep.tape = around
-
-
-def put(saved: Var, kept: Sequence[Var], origin: P.Code) -> tuple[Var, tuple[P.Operation, ...]]:
-    """Return the entry of a tape that values make, and what puts it there."""
-    entry, out = Var("", K.UNKNOWN), Var("", K.NONE)
-    display = Op((entry,), L.TUPLE, tuple(kept), (), (), (), origin)
-    places = (Place(saved, (P.Anywhere(),)),)
-    append = Op((out,), L.method("append"), (saved, entry), (), (), places, origin)
-    return entry, (display, append, Op((), L.DISCARD, (out,), (), (), (), origin))
 
 
 def taken(saved: Var, fresh: Sequence[Var], t: Tangents) -> Var:

@@ -24,13 +24,14 @@ UNREAD = "_"  # the name of what a loop binds and nobody reads
 
 @dataclass(frozen=True)
 class Entry:
-    """What is put on a tape in each round: the tuple that is put, what is taken from the tape and
-    the variables that its parts have there. Where a loop runs over the tape, nothing is `taken`.
+    """What is put on a tape in each round: `given`, a tuple for each way to the end of the round.
 
-    Somebody reads those of the parts at the places that `stay`.
+    `taken` is what comes from the tape, `parts` are the variables that its parts have there. Where
+    a loop runs over the tape, nothing is `taken`. Somebody reads the parts at the places that
+    `stay`.
     """
 
-    given: Var
+    given: tuple[Var, ...]
     taken: Var | None
     parts: tuple[Var, ...]
     stay: tuple[int, ...] = ()
@@ -76,7 +77,7 @@ class _Narrow:
     def op(self, op: Op) -> list[Op]:
         for entry in self.entries:
             stay = entry.stay
-            if entry.given in op.outs:
+            if not {*entry.given}.isdisjoint(op.outs):
                 return self.made(op, [op.operands[i] for i in stay])
             if not stay and entry.taken is not None and _handles(op, entry):
                 return []
@@ -110,4 +111,4 @@ def _handles(op: Op, entry: Entry) -> bool:
     met = {*op.outs, *(v for v in map(P.variable, op.operands) if v is not None)}
     if entry.taken in met:
         return True
-    return op.primitive.form == "method" and entry.given in met
+    return op.primitive.form == "method" and not met.isdisjoint(entry.given)

@@ -19,6 +19,24 @@ from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
 from s2sad.primitives import language as L
 
 
+@dataclass(frozen=True)
+class Round:
+    """A round of a loop that is turned round: what it carries, the first so many being results.
+
+    `bars` are the cotangents of what the round hands on, by what takes it.
+    """
+
+    carried: tuple[Var, ...]
+    results: int
+    bars: Mapping[Var, Bar]
+
+    def handed(self, end: P.End) -> list[tuple[Var, Operand]]:
+        """Return what a round hands on, or leaves the loop with, each with what takes it."""
+        if end.how == "break":
+            return list(zip(self.carried[: self.results], end.results, strict=True))
+        return list(zip(self.carried, end.results, strict=True)) if end.how == "next" else []
+
+
 @dataclass
 class Tape:
     """What the loops at hand keep, if they keep anything; a loop inside of one `shares` it."""
@@ -34,9 +52,9 @@ class Sweep:
     `values` are the variables by their tangents. `written` says which memory is written when, and
     `copies` are made of such memory where an operation reads it. `last` says where each variable is
     read last, `makers` what has bound it. `instead` says what stands in the forward sweep in the
-    place of a call, `temps` are results of operations on tangents. So many loops are around as
-    `rounds` says; a function that is called counts as one. `tape` is that of the loops, `entries`
-    are what is put there.
+    place of a call, `temps` are results of operations on tangents. The `loops` are those around;
+    one that is `called` may run often, too. `tape` is that of the loops, `entries` are what is put
+    there.
     """
 
     values: dict[Var, Var]
@@ -46,7 +64,8 @@ class Sweep:
     makers: dict[Var, Op] = field(default_factory=dict)
     instead: dict[Op, tuple[Op, ...]] = field(default_factory=dict)
     temps: set[Var] = field(default_factory=set)
-    rounds: int = 0
+    loops: list[Round] = field(default_factory=list)
+    called: bool = False
     tape: Tape = field(default_factory=Tape)
     entries: list[Entry] = field(default_factory=list)
 
@@ -71,7 +90,7 @@ class Sweep:
                 table[v] = self.copied(v, t, op)
                 if shadows is not None and isinstance(v.kind, K.List):
                     self.look(v, t, shadows, op)
-            elif self.rounds and self.is_there(v, op):
+            elif (self.loops or self.called) and self.is_there(v, op):
                 maker = self.makers[v]
                 table[v] = out = Var(v.name, v.kind)
                 t.add(replace(maker, outs=(out,), operands=tuple(map(t.index, maker.operands))))
@@ -138,7 +157,7 @@ class Sweep:
 
     def missing(self, v: Var) -> Operand:
         """Return what stands for a value that another arm computes: None where it is kept."""
-        return NOTHING if self.rounds else P.Unbound(v.name)
+        return NOTHING if self.loops or self.called else P.Unbound(v.name)
 
 
 def _called(t: Tangents, fn: Callable[..., object], v: Var, out: Var, op: Op) -> Op:

@@ -7,9 +7,11 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from s2sad import kinds as K
 from s2sad.errors import Error, UnsupportedError
+from s2sad.inside import hook_here
 from s2sad.ir import program as P
 from s2sad.ir.perhaps_unbound import perhaps_unbound
 from s2sad.ir.program import Op, Operand, Place, Var
@@ -165,22 +167,26 @@ class Table:
         return K.differentiable(v.kind) or K.is_container(v.kind)
 
     def acts(self, region: P.Region) -> bool:
-        """Say whether something in a region writes memory that has a shadow."""
+        """Say whether something in a region writes memory that has a shadow, or is a hook."""
         return any(map(self.acts_in, P.blocks(region)))
 
     def acts_in(self, block: P.Block) -> bool:
-        """Say whether something in a block writes memory that has a shadow."""
+        """Say whether something in a block writes memory that has a shadow, or is a hook."""
         return any(
             (isinstance(place.object, Var) and place.object in self.facts.active)
             for op in P.every(block)
             if isinstance(op, Op)
             for place in op.writes
-        ) or any(map(self.stops, P.every(block)))
+        ) or any(self.stops(op) or self.hooks(op) for op in P.every(block))
 
     def stops(self, operation: P.Operation) -> bool:
         """Say whether an operation stops a derivative, in a text that is read and derived again."""
         names = self.facts.analysed.function.stopped if self.derivation.for_reading else frozenset()
         return any(v.name in names for v in operation.outs)
+
+    def hooks(self, operation: P.Operation) -> bool:
+        """Say whether a function of the user's gets a cotangent here."""
+        return self.backward and is_hook(operation) and operation.operands[1] in self.facts.active
 
     def outer(self, home: types.ModuleType, word: str) -> P.Outer:
         """Return a function of a module: `np.zeros_like`."""
@@ -189,6 +195,12 @@ class Table:
     def helper(self, fn: Callable[..., object]) -> P.Outer:
         """Return a helper function that the derived text copies."""
         return P.Outer(self.refs.function(fn), K.Known(fn))
+
+
+def is_hook(operation: P.Operation) -> TypeGuard[Op]:
+    """Say whether an operation hooks into the cotangent of a value."""
+    called = isinstance(operation, Op) and operation.primitive is L.CALL
+    return called and kind_of(P.operands(operation)[0]) == K.Known(hook_here)
 
 
 @dataclass

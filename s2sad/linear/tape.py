@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from s2sad.ir import program as P
+from s2sad.ir.left_last import leaves_loop
 from s2sad.ir.program import Op, Var
+
+Loop: TypeAlias = "P.For | P.While"
+
+
+def heads_of(loop: Loop) -> tuple[Var, ...]:
+    """Return what a loop carries, as a round finds it."""
+    return loop.carried if isinstance(loop, P.While) else loop.body.params
+
+
+def bound_along(block: P.Block) -> Iterator[Var]:
+    """Yield what a round binds on its ways to the end, where it may leave the loop."""
+    for operation in block.ops:
+        yield from operation.outs
+        if isinstance(operation, P.If) and leaves_loop(operation):
+            for arm in P.blocks(operation):
+                yield from bound_along(arm)
 
 
 def needed_in(back: P.Block, forward: Sequence[P.Operation], more: Sequence[Var] = ()) -> list[Var]:
@@ -50,11 +68,3 @@ def bound_in(block: P.Block) -> Iterator[Var]:
 def reads_inside(region: P.Region, dot: Var) -> bool:
     """Say whether a variable stands in the blocks of a region."""
     return any(dot is v for b in P.blocks(region) for v in met_in(b))
-
-
-def breaks(block: P.Block) -> bool:
-    """Say whether a block may end the loop around it."""
-    if block.end.how == "break":
-        return True
-    inner = (o for o in block.ops if not isinstance(o, Op | P.For | P.While | P.Collect))
-    return any(breaks(b) for o in inner for b in P.blocks(o))

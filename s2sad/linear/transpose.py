@@ -23,7 +23,6 @@ from s2sad import runtime
 from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.linear.backward import turned_block
 from s2sad.linear.by_identity import Shadows, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.linearise import Linear
@@ -34,8 +33,10 @@ from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
 from s2sad.linear.tape import needed_in
+from s2sad.linear.turned_cells import with_contents
+from s2sad.linear.turned_hooks import check_hooks
+from s2sad.linear.turned_regions import turned_block
 from s2sad.linear.turned_slots import complete
-from s2sad.modes.hooks import is_hook
 
 _PASSES = ("tangent of call", "discard")  # what these read is kept by others, or by nobody
 
@@ -68,15 +69,13 @@ def transpose(
     block = linear.program.block
     if block.end.how != "next":
         raise NotYet("a function that always raises")
-    kinds = table.facts.analysed.kinds
-    if any(is_hook(o.origin, kinds) for o in P.every(block) if o.origin is not None):
-        raise NotYet("a hook of the backward sweep")
     t = Tangents(table)
     values = {dot: v for v, dot in linear.of.items()}
-    acc = Cotangents(t, values, {})
-    if table.derivation.by_identity:
-        acc.shadows = shadows_of(block, values, table)
-    else:
+    by_identity = table.derivation.by_identity
+    shadows = shadows_of(block, values, table) if by_identity else None
+    values = with_contents(block, values, table, shadows)
+    acc = Cotangents(t, values, {}, shadows)
+    if not by_identity:
         acc.refs = parts_of_memory(block, values, table)
     sweep = Sweep(values, written(table.facts.program, block, lent), last_uses(block))
     for op in P.every(block):
@@ -86,7 +85,8 @@ def transpose(
                 sweep.temps |= {*op.outs}
     if not (lent or acc.shadows or table.derivation.reusable):
         sweep.written = put_back(sweep.written, _reads(sweep, block, t), table)
-    sweep.rounds += not table.outermost
+    sweep.called = not table.outermost
+    check_hooks(block, acc.refs, sweep)
     for v in block.params:
         if v in values and is_structure(values[v].kind):
             acc.born(v)

@@ -138,7 +138,7 @@ def _of_slot(bar: Bar, kind: Kind, acc: Cotangents) -> Operand:
     if not isinstance(kind, K.Tuple):
         return value_of(bar)
     parts = zip(acc.apart(bar, kind), kind.items, strict=True)
-    found = [NOTHING if p is None else _of_slot(p, k, acc) for p, k in parts]
+    found = [nothing_in(k, acc) if p is None else _of_slot(p, k, acc) for p, k in parts]
     return acc.t.emit(L.TUPLE, found, tangent_kind(kind))
 
 

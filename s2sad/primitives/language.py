@@ -44,6 +44,7 @@ DISCARD = Primitive("discard", "discard", "", "none", 1)
 STATEMENT = Primitive("statement", "statement")
 TANGENT = Primitive("tangent", "tangent", "", "none")
 TANGENT_OF_CALL = Primitive("tangent_of_call", "tangent of call", "", "any")
+HOOK = Primitive("hook", "hook", "", "any")
 
 
 @functools.cache

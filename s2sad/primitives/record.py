@@ -38,6 +38,7 @@ Form = Literal[
     "statement",  # a statement that computes nothing: import, global, a class
     "tangent",  # the tangent of what a function gives: a pass writes it out
     "tangent of call",  # the same for a call of a function of the user's
+    "hook",  # what a function of the user's does to the cotangent of a value
 ]
 
 Effect = Literal[

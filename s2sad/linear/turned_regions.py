@@ -1,0 +1,260 @@
+"""The backward sweep: blocks, branches and loops, turned round.
+
+    if t: ... else: ...            if t: each arm turned round
+    match v: case ...: ...         if arm == 0: each case turned round, by the number it has given
+    for i in range(n): ...         for i in reversed(range(n)): the body turned round
+    while t: ...                   for ... in reversed(saved), or as many rounds as there were
+
+Loops are left at the end of a round alone (`left_last`). A round that has left its loop took
+another arm: what it has left with gets the cotangents of what the loop gives.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from s2sad import kinds as K
+from s2sad.ir import program as P
+from s2sad.ir.left_last import leaves_loop
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.linear.backward import turned_op
+from s2sad.linear.by_identity import is_structure
+from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name
+from s2sad.linear.half_done import check_half_done
+from s2sad.linear.joined_arms import (
+    Arm,
+    Fork,
+    Forward,
+    by_place,
+    fork_of,
+    free_in,
+    joined,
+    plain,
+    plain_end,
+)
+from s2sad.linear.memory_parts import root_of
+from s2sad.linear.put_back import undo
+from s2sad.linear.rounds import inside, kept
+from s2sad.linear.sweep_state import Round, Sweep, in_place, owned
+from s2sad.linear.tangent_table import NotYet, tangent_kind
+from s2sad.linear.tape import heads_of, met, reads_inside
+from s2sad.linear.turned_slots import hand_over
+
+
+def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operation]:
+    """Add the backward sweep of a block to `acc`; return the forward sweep."""
+    for v in (v for op in block.ops if isinstance(op, Op) for v in op.outs):
+        if v in sweep.values and is_structure(sweep.values[v].kind):
+            acc.born(v)
+    forward: list[P.Operation] = []
+    for operation in reversed(block.ops):
+        acc.t.origin = operation.origin
+        if not isinstance(operation, Op):
+            made = turned_region(sweep, operation, acc)
+        elif sweep.is_linear(operation):
+            sweep.copies = []
+            turned_op(sweep, operation, acc)
+            forward[:0] = sweep.copies
+            continue
+        elif operation in sweep.written.undone:
+            keeping, back = undo(operation, sweep.makers, acc.t)
+            acc.t.add(back)
+            made = [*keeping, operation]
+        else:
+            made = [*sweep.instead.get(operation, (operation,))]
+        forward[:0] = made
+    return forward
+
+
+def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Operation]:
+    """Add a region turned round; return the operations of the forward sweep."""
+    inner = (o for b in P.blocks(region) for o in P.every(b))
+    undone = any(o in sweep.written.undone for o in inner)
+    moving = undone or any(v in sweep.values for v in met(region))
+    if not moving and not leaves_loop(region):
+        return [region]
+    if leaves_loop(region) and not isinstance(region, P.If):
+        raise NotYet("a loop that is left by the last block of a try")
+    given = (*region.outs, *P.bound(region), *(v for b in P.blocks(region) for v in b.params))
+    memory = (v for v in given if v in sweep.values and isinstance(sweep.values[v].kind, K.Array))
+    if acc.shadows is None and any(sweep.values[v] in acc.t.table.facts.written for v in memory):
+        raise NotYet("memory that is written, and handed over by a branch or a loop")
+    match region:
+        case P.If():
+            return turned_branch(sweep, region, acc)
+        case P.Match():
+            return turned_match(sweep, region, acc)
+        case P.With():
+            return turned_with(sweep, region, acc)
+        case P.For() | P.While():
+            return turned_loop(sweep, region, acc)
+        case P.Try():
+            return turned_try(sweep, region, acc)
+        case P.Collect():
+            raise NotYet("a comprehension turned round")
+
+
+# branches
+
+
+def turned_branch(sweep: Sweep, region: P.If, acc: Cotangents) -> list[P.Operation]:
+    """Turn each arm of a branch round; the same test chooses between them."""
+    made = turned_arms(sweep, region, (region.then, region.orelse), acc, region.test)
+    style = "if" if len(made.outs) > len(plain(sweep, region.outs)) else region.style
+    then, orelse = made.blocks
+    return [P.If(made.outs, region.test, then, orelse, style, region.origin)]
+
+
+def turned_match(sweep: Sweep, region: P.Match, acc: Cotangents) -> list[P.Operation]:
+    """Turn each case round; a number tells which one fitted."""
+    made = turned_arms(sweep, region, [c.body for c in region.cases], acc)
+    pairs = zip(region.cases, made.blocks, strict=True)
+    cases = tuple(dataclasses.replace(c, body=b) for c, b in pairs)
+    return [dataclasses.replace(region, outs=made.outs, cases=cases)]
+
+
+def turned_with(sweep: Sweep, region: P.With, acc: Cotangents) -> list[P.Operation]:
+    """The backward sweep of what a manager stands around does without it."""
+    kinds = acc.t.table.facts.analysed.kinds
+    if any(kinds.passing.get(item) is None for item in region.origin.items):
+        raise NotYet("a manager that may swallow an exception")
+    made = turned_arms(sweep, region, (region.body,), acc)
+    return [dataclasses.replace(region, outs=made.outs, body=made.blocks[0])]
+
+
+def turned_try(sweep: Sweep, region: P.Try, acc: Cotangents) -> list[P.Operation]:
+    """Turn round what a try has done: its body, or one of its handlers; before that, its end.
+
+    A body that an exception has left has done nothing to tangents (`check_half_done`).
+    """
+    if any(h.body.end.how != "raise" for h in region.handlers):
+        check_half_done(sweep, region.body)
+    last = fork_of(region, region.of_final, acc)
+    closed = joined(sweep, last, [turned_arm(sweep, region.final, last, acc)], acc)
+    fork = fork_of(region, region.of_arms, acc)
+    done = turned_arm(sweep, region.orelse, fork, acc, region.body)
+    caught = [turned_arm(sweep, h.body, fork, acc) for h in region.handlers]
+    made = joined(sweep, fork, [done, *caught], acc)
+    orelse, *blocks = made.blocks
+    pairs = zip(region.handlers, blocks, strict=True)
+    handlers = tuple(dataclasses.replace(h, body=b) for h, b in pairs)
+    body = P.Block((), done.first, region.body.end)
+    if region.body.end.how == "raise":
+        orelse = region.orelse
+    outs = (*made.outs, *closed.outs)
+    return [P.Try(outs, body, handlers, orelse, closed.blocks[0], region.origin)]
+
+
+def turned_arms(
+    sweep: Sweep,
+    region: P.Region,
+    blocks: Sequence[P.Block],
+    acc: Cotangents,
+    test: Operand | None = None,
+) -> Forward:
+    """Turn each arm of a region round; what chose between them, a test or a number, does again."""
+    fork = fork_of(region, region.outs, acc, test)
+    return joined(sweep, fork, [turned_arm(sweep, b, fork, acc) for b in blocks], acc)
+
+
+def turned_arm(
+    sweep: Sweep, block: P.Block, fork: Fork, acc: Cotangents, before: P.Block | None = None
+) -> Arm:
+    """Turn an arm round, and what stands `before` it; one that leaves a loop ends that loop."""
+    with acc.t.inside() as ops:
+        inner = acc.inner(dict(acc.of))
+        bars, pairs = fork.seeds, list(zip(fork.outs, block.end.results, strict=False))
+        if block.end.how == "break":
+            bars, pairs = sweep.loops[-1].bars, sweep.loops[-1].handed(block.end)
+        for v, result in pairs if block.end.how != "raise" else ():
+            if v in bars:
+                inner.add(result, dataclasses.replace(bars[v], own=False))
+            hand_over(v, result, inner)
+        forward = turned_block(sweep, block, inner)
+        first = [] if before is None else turned_block(sweep, before, inner)
+    end = block.end if before is None or before.end.how == "next" else before.end
+    return Arm(end, tuple(forward), tuple(first), tuple(ops), inner)
+
+
+# loops
+
+
+def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[P.Operation]:
+    """Turn the body of a loop round; the rounds run backward, and carry cotangents."""
+    t, heads = acc.t, heads_of(region)
+    params = [p for p in heads if p in sweep.values and not acc.is_shadowed(p)]
+    if isinstance(region, P.For) and any(v in sweep.values for v in P.bound(region)):
+        raise NotYet("a loop over what is active")
+    free = [d for d in free_in(sweep, region) if reads_inside(region, d)]
+    owners = [root_of(acc.refs, d) for d in free]
+    free = [d for d in dict.fromkeys(owners) if not by_place(sweep, d, acc)]
+    if any(is_structure(sweep.values[p].kind) for p in params):
+        raise NotYet("a loop that carries a structure")
+    taken = dict(zip(heads, region.outs, strict=False))
+    begun = dict(zip(heads, region.starts, strict=True))
+    starts_bar: list[Operand] = []
+    for p in params:
+        bar = acc.of.pop(taken[p], None) if p in taken else None
+        own = acc.inner({} if bar is None else {p: bar})
+        starts_bar.append(start_of(sweep, own, p, taken.get(p, begun[p])))
+    starts_bar += [owned(sweep, acc, d) for d in free]
+    values = [sweep.values[d] for d in (*params, *free)]
+    carried = [Var(bar_name(v), tangent_kind(v.kind)) for v in values]
+    bars = [Bar(v, isinstance(v.kind, K.Array)) for v in carried]
+    with t.inside() as ops:
+        inner = acc.inner({d: b for d, b in acc.of.items() if in_place(sweep, d)})
+        inner.of |= dict(zip(free, bars[len(params) :], strict=True))
+        with inside(sweep, region) as tape:
+            forward = turned_round(sweep, region, dict(zip(params, bars, strict=False)), inner)
+        ends = tuple(owned(sweep, inner, d) for d in (*params, *free))
+    back = P.Block(tuple(carried), tuple(ops), P.End("next", ends))
+    made = kept(sweep, forward, tape, back, t)
+    outs = tuple(Var(v.name, v.kind) for v in made.back.params)
+    starts = (*starts_bar, *made.starts)
+    t.add(P.For(outs, made.over, made.target, starts, made.back, region.origin))
+    for p, out in zip(params, outs, strict=False):
+        acc.add(begun[p], Bar(out, isinstance(out.kind, K.Array)))
+    for p, start in begun.items():
+        hand_over(p, start, acc)
+    for d, out in zip(free, outs[len(params) : len(carried)], strict=True):
+        acc.of[d] = Bar(out, isinstance(out.kind, K.Array))
+    return [*made.forward]
+
+
+def turned_round(
+    sweep: Sweep, region: P.For | P.While, bars: Mapping[Var, Bar], acc: Cotangents
+) -> P.For | P.While:
+    """Turn one round round, which hands on what has these cotangents; return the forward loop."""
+    body, heads = region.body, heads_of(region)
+    sweep.loops.append(Round(heads, len(region.outs), bars))
+    for p, result in sweep.loops[-1].handed(body.end):
+        if p in bars:
+            acc.add(result, bars[p])
+        hand_over(p, result, acc)
+    ops = tuple(turned_block(sweep, body, acc))
+    end = plain_end(sweep, body.end)
+    sweep.loops.pop()
+    pairs = zip(heads, region.starts, strict=True)
+    starts = tuple(start for p, start in pairs if p not in sweep.values)
+    outs, carried = plain(sweep, region.outs), plain(sweep, heads)
+    if isinstance(region, P.For):
+        made = P.Block(carried, ops, end)
+        return P.For(outs, region.over, region.target, starts, made, region.origin)
+    made = P.Block((), ops, end)
+    return P.While(outs, carried, starts, region.test, made, region.origin)
+
+
+def start_of(sweep: Sweep, own: Cotangents, p: Var, like: Operand) -> Operand:
+    """Return what a cotangent that a loop carries starts with, zeros `like` what it hands on."""
+    held = sweep.values[p]
+    given = sweep.values.get(like) if isinstance(like, Var) else None
+    bare = K.without_none(held.kind)
+    number = isinstance(bare, K.Num) and K.differentiable(bare)
+    if given is None and p not in own.of and not number:
+        raise NotYet("a loop that carries what only later rounds read")
+    sweep.values[p] = given or held
+    try:
+        return owned(sweep, own, p)
+    finally:
+        sweep.values[p] = held
