@@ -148,6 +148,9 @@ def kept(sweep: Sweep, loop: Loop, tape: Tape, back: P.Block, t: Tangents) -> Ke
     `tape` of the loops around; others have one of their own, with an entry for each round.
     """
     numbers = rounds_of(sweep, loop)
+    left = isinstance(loop, P.While) or may_leave(loop.body)
+    if left and numbers is not None and numbers.index not in P.bound(loop):
+        numbers = None  # nobody counts the rounds
     there = [*P.bound(loop), *heads_of(loop), *bound_along(loop.body)]
     free = frozenset[Var]()
     if numbers is not None:
@@ -157,7 +160,6 @@ def kept(sweep: Sweep, loop: Loop, tape: Tape, back: P.Block, t: Tangents) -> Ke
     part = Part(sweep, t, frozenset(there), free)
     back = rematerialised(back, part, loop.body.ops)
     needed = needed_in(back, (), there)
-    left = isinstance(loop, P.While) or may_leave(loop.body)
     starts: list[Operand] = []
     if isinstance(loop, P.For) and not left:
         back, starts = handed_back(loop, needed, back)
