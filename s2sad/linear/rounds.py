@@ -162,7 +162,7 @@ def kept(sweep: Sweep, loop: Loop, tape: Tape, back: P.Block, t: Tangents) -> Ke
     needed = needed_in(back, (), there)
     starts: list[Operand] = []
     if isinstance(loop, P.For) and not left:
-        back, starts = handed_back(loop, needed, back)
+        back, starts = handed_back(sweep, loop, needed, back)
         needed = needed_in(back, (), there)
     rest = [v for v in needed if v not in free]
     if left and not rest:
@@ -231,6 +231,16 @@ def _of_counted(
     return Kept((counting,), over, index, substituted(back, {numbers.index: index}))
 
 
+def _the_same(sweep: Sweep, given: Operand) -> Operand:
+    """Return the value that is given another name."""
+    while isinstance(given, Var):
+        maker = sweep.makers.get(given)
+        if maker is None or maker.primitive is not L.SAME:
+            break
+        (given,) = maker.operands
+    return given
+
+
 def _over_tape(sweep: Sweep, loop: Loop, needed: Sequence[Var], back: P.Block, t: Tangents) -> Kept:
     """Return a loop whose tape the backward sweep runs over: there is an entry for each round."""
     saved = Var("saved", K.List(K.UNKNOWN))
@@ -245,13 +255,14 @@ def _over_tape(sweep: Sweep, loop: Loop, needed: Sequence[Var], back: P.Block, t
 
 
 def handed_back(
-    region: P.For, needed: Sequence[Var], back: P.Block
+    sweep: Sweep, region: P.For, needed: Sequence[Var], back: P.Block
 ) -> tuple[P.Block, list[Operand]]:
     """Return a backward body that hands back what the loop carries, and with what that starts.
 
     What a round ends with is what the next one begins with: the tape holds one of them.
     """
-    pairs = zip(region.body.params, region.body.end.results, region.outs, strict=False)
+    handed = [_the_same(sweep, r) for r in region.body.end.results]
+    pairs = zip(region.body.params, handed, region.outs, strict=False)
     found = [(p, r, out) for p, r, out in pairs if p in needed and r in needed and r is not p]
     table: dict[Var, Operand] = {}
     params, results, starts = list(back.params), list(back.end.results), list[Operand]()

@@ -36,6 +36,7 @@ from s2sad.linear.joined_arms import (
 from s2sad.linear.memory_parts import root_of
 from s2sad.linear.put_back import undo
 from s2sad.linear.rounds import inside, kept
+from s2sad.linear.swapped import are_apart
 from s2sad.linear.sweep_state import Round, Sweep, in_place, owned
 from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tape import heads_of, met, reads_inside
@@ -78,7 +79,8 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
         raise NotYet("a loop that is left by the last block of a try")
     given = (*region.outs, *P.bound(region), *(v for b in P.blocks(region) for v in b.params))
     memory = (v for v in given if v in sweep.values and isinstance(sweep.values[v].kind, K.Array))
-    if acc.shadows is None and any(sweep.values[v] in acc.t.table.facts.written for v in memory):
+    mixed = any(sweep.values[v] in acc.t.table.facts.written for v in memory)
+    if acc.shadows is None and mixed and not are_apart(sweep, region, acc.t.table):
         raise NotYet("memory that is written, and handed over by a branch or a loop")
     match region:
         case P.If():
