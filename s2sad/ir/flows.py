@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
+from s2sad.ir.perhaps_unbound import handed_over, perhaps_unbound
 from s2sad.ir.program import Op, Var
 from s2sad.kinds import Kind
 
@@ -77,19 +78,42 @@ def active(program: P.Program, classes: Mapping[str, str], wrt: Iterable[str]) -
 
 
 def active_with(program: P.Program, found: Flows, wrt: Iterable[str]) -> Vars:
-    """Return what is active, and the parameters themselves, whose tangents are given."""
+    """Return what is active, and the parameters themselves, whose tangents are given.
+
+    A region that hands over a tangent takes one from each block. Where a block hands over what may
+    be unbound there, nobody could make a zero like it: it has a tangent where it is bound.
+
+        y = if a                y = if a
+            y.1 = np.zeros(3)       y.1 = np.zeros(3); y.1_dot = np.zeros_like(y.1)
+            next y.1                next y.1, y.1_dot
+            next unbound            next unbound, unbound
+        z = if b                z, z_dot = if b
+            next x                  next x, x_dot
+            next y                  next y, y_dot
+    """
     varied, useful = _ends(program, found, wrt)
-    both = varied & (useful | frozenset(program.block.params))
+    both = set(varied & (useful | frozenset(program.block.params)))
+    unbound = perhaps_unbound(program.block)
+    pairs = [(v, r) for v, r in handed_over(program.block) if isinstance(r, Var) and r in unbound]
+    pairs = [(v, r) for v, r in pairs if not isinstance(r.kind, K.Num)]
     # A result of a loop has a tangent where what is carried has one: a break may bring it alone.
-    return both.union(*(pair for pair in found.carried if not both.isdisjoint(pair)))
+    pairs += [*found.carried, *((param, out) for out, param in found.carried)]
+    count = -1
+    while count != len(both):
+        count = len(both)
+        both.update(r for v, r in pairs if v in both)
+    return frozenset(both)
 
 
 def _ends(program: P.Program, found: Flows, wrt: Iterable[str]) -> tuple[Vars, Vars]:
-    """Return what is varied, and what is useful: what is written into parameters is a result."""
+    """Return what is varied, and what is useful: what is written into parameters is a result.
+
+    A derivative is asked for of the first result alone.
+    """
     names = set(wrt)
     starts = [v for v in program.block.params if v.name in names]
     end = program.block.end
-    ends = (*(end.results if end.how == "next" else ()), *(v for v in starts if v in found.written))
+    ends = (*(end.results[:1] if end.how == "next" else ()), *(v for v in starts if v in found.written))
     return found.varied(starts), found.useful(ends)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.ir import program as P
@@ -16,11 +14,12 @@ from s2sad.known.samples import stacked
 from s2sad.linear.constructed import constructed, replaced
 from s2sad.linear.handed_functions import with_functions
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tangents_of import computed
 from s2sad.linear.user_calls import call_with_tangents, user_call
 from s2sad.linear.zero_tangents import tangent_of
 from s2sad.modes.structured import CONVERSIONS
+from s2sad.modes.tried import label_of
 from s2sad.primitives import language as L
 
 
@@ -34,7 +33,11 @@ def called(t: Tangents, op: Op) -> None:
         return
     writes = [p.object for p in op.writes if isinstance(p.object, Var) and t.has(p.object)]
     if writes:
-        raise NotYet("a call that writes memory with a shadow")
+        raise t.cannot(
+            f"This call changes `{writes[0].name}`, on which the result depends, in a way that "
+            "s2sad cannot differentiate in forward mode yet.",
+            "Move the computation out of it, or use s2sad.grad.",
+        )
     t.add(op)
     fn = _function(callee)
     if fn is reversed and t.has(args[0]):
@@ -44,10 +47,16 @@ def called(t: Tangents, op: Op) -> None:
     if not t.table.carries(out):
         return
     if fn is None:
-        raise NotYet("a call of a function that is not known")
+        raise t.without_rule(
+            "s2sad does not know which function is called here.",
+            "Call the function by a name that always means the same function.",
+        )
     if fn in (*CONVERSIONS, dict) and len(args) == 1 and not op.settings:
         if isinstance(kind_of(args[0]), K.Iterable_ | K.Unknown) and not t.has(args[0]):
-            raise NotYet("an iterable made a list")
+            raise t.cannot(
+                "s2sad has no tangents for the iterable that is made a list here.",
+                "Write a loop that appends to a list.",
+            )
         if kind_of(args[0]) == K.FLOAT and t.has(args[0]):
             t.give(out, t.maybe(args[0]))
             return
@@ -93,7 +102,10 @@ def _chosen(
     if named.keys() != {"key"}:
         return False
     if len(args) != 1 or not t.has(args[0]):
-        raise NotYet("max or min of several by a key")
+        raise t.cannot(
+            f"s2sad cannot differentiate this call of {label_of(fn)} in forward mode.",
+            "Give it one list, and no other setting than key=.",
+        )
     helper = t.table.helper(runtime.push_chosen)
     t.give(out, t.call(helper, (out, args[0], t.maybe(args[0]), named["key"]), out.kind))
     return True
@@ -111,7 +123,10 @@ def _check_followed(t: Tangents, args: Sequence[Operand]) -> None:
     """Stop at a function that goes through what is active and has no tangent."""
     for v in filter(None, map(P.variable, args)):
         if isinstance(v.kind, K.Iterable_) and v in t.table.facts.active and not t.has(v):
-            raise NotYet("a function of an iterable")
+            raise t.cannot(
+                "s2sad has no tangents for the iterable that this function goes through.",
+                "Make it a list first: list(...).",
+            )
 
 
 def _as_array(t: Tangents, fn: object, operand: Operand) -> Operand:
@@ -124,10 +139,13 @@ def _as_array(t: Tangents, fn: object, operand: Operand) -> Operand:
         return operand
     array = stacked(kind)
     if array is None:
-        raise NotYet(f"an array that is made of {K.describe(kind)}")
-    made = t.call(t.table.outer(np, "asarray"), (operand,), array)
+        raise t.cannot(
+            f"s2sad cannot differentiate this operation on {K.describe(kind)} yet.",
+            "Make it an array first: np.array(...).",
+        )
+    made = t.call(t.table.numpy("asarray", array), (operand,), array)
     if t.has(operand):
-        t.of[made] = t.call(t.table.outer(np, "asarray"), (t.maybe(operand),), array)
+        t.of[made] = t.call(t.table.numpy("asarray", array), (t.maybe(operand),), array)
     return made
 
 

@@ -21,18 +21,19 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import with_blocks
 from s2sad.kinds import Kind
+from s2sad.known import spaces
 from s2sad.linear.operand_binding import Bound, bound_to, moving
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.raising import may_raise, refuse_caught
 from s2sad.linear.regular_points import chosen, regular, zero_test
 from s2sad.linear.ruled import spliced
-from s2sad.linear.tangent_table import NOTHING, NotYet, Table, Tangents
+from s2sad.linear.tangent_table import NOTHING, Table, Tangents
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.zero_tangents import nothing
+from s2sad.modes.bind import arrays_of
 from s2sad.modes.inline import RuleRefusal
-from s2sad.modes.pushes import arrays_of
 from s2sad.modes.shapes import dtype_of
-from s2sad.modes.tried import wants_zeros
+from s2sad.modes.tried import refused, wants_zeros, without
 from s2sad.modes.twins import holds_arrays
 from s2sad.primitives import language as L
 from s2sad.rulebook.facts import EXACT
@@ -85,8 +86,8 @@ def _written(op: Op, table: Table) -> list[P.Operation]:
     assert rule is not None
     try:
         value = _by_rule(t, told, rule)
-    except RuleRefusal as why:
-        raise NotYet(f"a call that a rule refuses: {why}") from None
+    except (RuleRefusal, spaces.NoCounterpart) as why:
+        raise t.cannot(*refused(told.fn, str(why))) from None
     if value is None:
         value = nothing(t, told.out, told.out.kind)
     if told.own:
@@ -94,7 +95,7 @@ def _written(op: Op, table: Table) -> list[P.Operation]:
     raised = may_raise(t.ops, told)
     caught = dict(op.settings)["caught"]
     assert isinstance(caught, tuple)
-    refuse_caught(raised, caught)
+    refuse_caught(t, raised, caught)
     table.raised.append(raised)
     t.named(dot, value)
     return t.ops
@@ -110,7 +111,10 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
         base, shadow = told.pairs[told.base]
         same = runtime.same_views if holds_arrays(kind) else runtime.same_view
         if shadow == NOTHING or not (isinstance(kind, K.Array) or holds_arrays(kind)):
-            raise NotYet("a view of what has no shadow")
+            raise t.cannot(
+                "s2sad cannot tell whether this is a view of an array, and it is written.",
+                "Make it an array of its own: .copy().",
+            )
         if _surely_shows(t, told, base) and rule.view == "always" and isinstance(kind, K.Array):
             return _seen_alike(t, told, shadow)
         return t.call(t.table.helper(same), (shadow, value, base, told.out), kind)
@@ -156,14 +160,14 @@ def _by_rule(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     if rule.partials is not None and (rule.pushforward is None or not told.words):
         return _by_partials(t, told, rule)
     if rule.pushforward is None:
-        raise NotYet("a rule without a pushforward")
+        raise t.without_rule(*without(told.fn, "pushforward"))
     return _by_pushforward(t, told, rule)
 
 
 def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     partials = rule.partials
     assert partials is not None
-    bound = bound_to(told, partials, 1)
+    bound = bound_to(t, told, partials, "elementwise")
     first, *_ = registry.positional_names(partials, 0)
     given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}, **_settings(t, bound)}
     given |= _as_floats(t, told, bound)
@@ -177,10 +181,11 @@ def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
             continue
         word = operand.name if isinstance(operand, Var) else ""
         if word in masked and not isinstance(found, P.Const):
-            dot = chosen(t, zero_test(t, [found]), P.Const(0.0), dot, told.out.kind)
+            kind = told.out.kind
+            dot = chosen(t, zero_test(t, [found]), P.Const(0.0), dot, kind, kind)
         term = product(t, dot, found)
         if K.is_complex(kind_of(operand)) and not K.is_complex(told.out.kind):
-            term = t.call(t.table.outer(np, "real"), (term,), told.out.kind)
+            term = t.call(t.table.numpy("real", told.out.kind), (term,), told.out.kind)
         terms.append(term)
         covered += [kind_of(operand), *_factors(found)]
     if not terms:
@@ -257,15 +262,15 @@ def _like_result(t: Tangents, total: Operand, covered: Sequence[Kind], told: Com
         mine = [_shapes(c) for c in covered]
         if shapes in mine and all(m == mine[0] for m in mine):
             return total
-        zeros = t.call(t.table.outer(np, "zeros_like"), (told.out,), kind)
+        zeros = t.call(t.table.numpy("zeros_like", kind), (told.out,), kind)
         return t.emit(L.INFIX["Add"], (total, zeros), kind)
     wide = max((k.rank for k in covered if isinstance(k, K.Array)), default=-1) == kind.rank
     if not wide or not all(_covers(t, i, covered, kind) for i in range(kind.rank)):
-        zeros = t.call(t.table.outer(np, "zeros_like"), (told.out,), kind)
+        zeros = t.call(t.table.numpy("zeros_like", kind), (told.out,), kind)
         return _arithmetic(t, "Add", total, zeros)
     found = {dtype_of(k) for k in covered} - {None, "any"}
     if kind.rank and found and kind.dtype not in found:
-        dtype = t.table.outer(np, kind.dtype)
+        dtype = t.table.numpy(kind.dtype, kind)
         return t.emit(L.method("astype"), (total, dtype), kind)
     return total
 
@@ -288,17 +293,44 @@ def _covers(t: Tangents, axis: int, covered: Sequence[Kind], kind: K.Array) -> b
     return False
 
 
-_NARROW_INTEGERS = ("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32")
+_NARROW_INTEGERS = frozenset("int8 int16 int32 uint8 uint16 uint32 uint64".split())
+_REALS = {"float16": "float16", "float32": "float32", "complex64": "float32"}
 
 
 def _as_floats(t: Tangents, told: Computed, bound: Bound) -> dict[str, Operand]:
-    """Stop at narrow integers: a rule would compute in their own dtype."""
-    if registry.numbers_of(told.fn).form not in EXACT:
-        for operand, _ in bound.arrays.values():
-            kind = kind_of(operand)
-            if getattr(kind, "dtype", None) in _NARROW_INTEGERS or kind == K.BOOL:
-                raise NotYet("narrow integers in a rule")
-    return {}
+    """Return operands of narrow integers as the floats that the operation itself makes of them.
+
+    A rule that adds, multiplies or takes a logarithm would do it in the integers' own dtype.
+    """
+    form = registry.numbers_of(told.fn).form
+    found: dict[str, Operand] = {}
+    if form in EXACT:
+        return found
+    wanted = _REALS.get(str(dtype_of(told.out.kind)), "float64")
+    for n, (operand, _) in bound.arrays.items():
+        kind = kind_of(operand)
+        dtype = dtype_of(kind)
+        if dtype in _NARROW_INTEGERS:
+            found[n] = _as_float(t, operand, kind, wanted)
+        elif form == "power" and n == "y" and (dtype == "bool" or kind == K.BOOL):
+            found[n] = _as_number(t, operand, kind)
+    return found
+
+
+def _as_float(t: Tangents, operand: Operand, kind: Kind, dtype: str) -> Var:
+    there = t.table.numpy(dtype, kind)
+    if isinstance(kind, K.Array):
+        made = dataclasses.replace(kind, dtype=dtype)
+        return t.emit(L.method("astype"), (operand, there), made)
+    return t.call(there, (operand,), K.Num("float", dtype))
+
+
+def _as_number(t: Tangents, operand: Operand, kind: Kind) -> Var:
+    """Return truth values as the numbers they are to a power: nothing is subtracted of them."""
+    made: Kind = K.Num("int", "int64")
+    if isinstance(kind, K.Array):
+        made = dataclasses.replace(kind, dtype="int64")
+    return t.call(t.table.numpy("multiply", kind), (operand, P.Const(1)), made)
 
 
 def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
@@ -306,7 +338,7 @@ def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     assert push is not None
     names = arrays_of(push)
     tangents = registry.positional_names(push, 1)[len(names) :]
-    bound = bound_to(told, push, 1, len(names))
+    bound = bound_to(t, told, push, "pushforward")
     first = next(iter(registry.positional_names(push, 0)), "out")
     given: dict[str, Operand | tuple[Operand, ...]] = {first: told.out}
     given |= {n: o for n, (o, _) in bound.arrays.items()} | _settings(t, bound)
@@ -338,7 +370,7 @@ def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     found = {dtype_of(kind_of(o)) for o in moving(operands)}
     kind = told.out.kind
     if isinstance(kind, K.Array) and kind.rank and found - {None, kind.dtype}:
-        dtype = t.table.outer(np, kind.dtype)
+        dtype = t.table.numpy(kind.dtype, kind)
         out = t.emit(L.method("astype"), (value, dtype), kind)
         last = t.ops[-1]
         assert isinstance(last, Op)

@@ -19,7 +19,7 @@ from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.linear.by_identity import is_memory, is_structure
-from s2sad.linear.forward_entry import table_of, text_of
+from s2sad.linear.forward_entry import Around, table_of, text_of
 from s2sad.linear.linearise import linearise
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.transpose import again_in, needed_of, transpose
@@ -59,7 +59,7 @@ def reverse_pair(
     a = analyse(d, call.fn, call.params, extra)
     facts = activity_of(d, a, wrt, True)
     lent = frozenset(a.function.result if n == "@result" else n for n in lent)
-    program, table = table_of(d, a, wrt, facts, False, lent)
+    program, table = table_of(d, a, wrt, facts, False, Around(lent=lent))
     table.guarded = zeros_of(d, a, facts, frozenset(wrt), Arrival(zeros=True))
     arrays, others = written_parameters(a.function, a.kinds, memory_of(d, a))
     if d.by_identity:

@@ -18,9 +18,10 @@ from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.zero_tangents import nothing
 from s2sad.modes.operations import OPERATOR_FUNCTIONS
+from s2sad.modes.tried import label_of
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
 from s2sad.syntax.fresh import gives_new
@@ -73,10 +74,13 @@ def computed(
     """Give a value its tangent, which is that of a function; return it."""
     given = (*args, *(v for _, v in named))
     if any(isinstance(o, P.Spread) for o in given):
-        raise NotYet("arguments that are given with a star")
+        raise t.cannot(
+            "s2sad does not know how many arguments are given with a star here.",
+            "Write the arguments out, or give a tuple of them.",
+        )
     rule = registry.rule_for(fn)
     if rule is None:
-        raise NotYet(f"{getattr(fn, '__name__', fn)} has no rule")
+        raise t.without_rule(*registry.missing(fn, called_here(t, fn)))
     if rule.is_zero(any(K.is_complex(kind_of(o)) for o in given)):
         made: Operand = nothing(t, out, out.kind)
     elif not any(map(t.has, given)):
@@ -98,6 +102,17 @@ def computed(
     return t.maybe(out)
 
 
+def called_here(t: Tangents, fn: object) -> str:
+    """Return what the user calls a function that is called here: `np.sin`."""
+    node = getattr(t.origin, "value", None)
+    func, words = getattr(node, "func", None), list[str]()
+    while isinstance(func, gast.Attribute):
+        words, func = [func.attr, *words], func.value
+    if isinstance(func, gast.Name):
+        return ".".join([func.id, *words])
+    return label_of(fn)
+
+
 def _is_apart(out: Var, rule: Rule) -> bool:
     """Say whether a value is an array of its own: so is its tangent, where others get both."""
     return isinstance(out.kind, K.Array) and out.kind.rank > 0 and rule.view == "never"
@@ -117,7 +132,10 @@ def _base(t: Tangents, out: Var, given: Sequence[Operand], rule: Rule) -> int | 
     """Return at which place that is given which the value may be a view of."""
     found = [i for i, o in enumerate(given) if _may_show(t, out, o, rule)]
     if len(found) > 1:
-        raise NotYet("a view of one of several arrays")
+        raise t.cannot(
+            "What is computed here may be a view of one of several arrays, and it is written.",
+            "Make it an array of its own: .copy().",
+        )
     return found[0] if found else None
 
 

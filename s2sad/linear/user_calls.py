@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import gast
@@ -19,6 +19,7 @@ from s2sad import registry, runtime
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
 from s2sad.derivative import is_decorated
+from s2sad.errors import InternalError
 from s2sad.facts.members import class_function
 from s2sad.facts.memory import rebound
 from s2sad.inside import adjoint_hook, stop_gradient
@@ -27,7 +28,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.constructed import object_with
 from s2sad.linear.raising import refuse_caught
-from s2sad.linear.tangent_table import NotYet, Tangents, cell_of
+from s2sad.linear.tangent_table import Tangents, cell_of, tangent_kind
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.names import identifier
 from s2sad.nodes import Node
@@ -45,7 +46,8 @@ Given = Operand | tuple[Operand, ...] | dict[str, Operand]
 class UserCall:
     """A user's function as one call sees it: what each of its parameters is given.
 
-    `plain` is what is given by position, with what a method or a bound function brings along.
+    `plain` is what is given by position, `named` what is given by name, both with what a method, a
+    bound function or a partial brings along.
     """
 
     fn: object
@@ -53,6 +55,7 @@ class UserCall:
     given: Mapping[str, Given]
     extra: Mapping[str, Operand]
     plain: tuple[Operand, ...]
+    named: Mapping[str, Operand]
 
 
 def user_call(t: Tangents, op: Op) -> UserCall | None:
@@ -61,6 +64,7 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     leading: tuple[Operand, ...] = ()
     target = _callee(t, op)
     named = {n: v for n, v in op.settings if isinstance(v, P.OPERANDS)}
+    brought: dict[str, Operand] = {}
     method = _method(t, op, target)
     if method is not None:
         target, leading = K.Known(method), (first,)
@@ -76,12 +80,14 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
             return None
         if callee.args or callee.kwargs:
             leading = _brought(t, target.value, first)
+            brought = _brought_by_name(t, target.value, first, named)
     if not isinstance(target, K.Known | K.LocalFunction):
         return None
-    plain = (*leading, *args)
-    if any(isinstance(o, P.Spread) for o in (*plain, *named.values())):
-        raise NotYet("arguments that are given with a star")
     kinds, by_name = _kinds_given(t, op, args, named)
+    if any(isinstance(o, P.Spread) for o in (*args, *named.values())):
+        args, named = _spread_out(t, args, op.settings)
+        kinds, by_name = [t.kind(o) for o in args], {n: t.kind(o) for n, o in named.items()}
+    plain, named = (*leading, *args), {**brought, **named}
     if method is not None:
         kinds = [*map(t.kind, leading), *kinds]
     target = as_called_with(target, kinds, by_name)
@@ -92,10 +98,52 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     fn, params, extra = by_rule(bound)
     signature = signature_of(fn)
     if signature is None:
-        raise NotYet("a function that does not tell its parameters")
+        raise t.cannot("s2sad cannot tell the parameters of the function that is called here.")
     found = dict(signature.bind(*plain, **named).arguments)
     captured = {p: captured_here(t, local, env.get(local, K.UNKNOWN)) for p, local in extra}
-    return UserCall(fn, params, found, captured, plain)
+    return UserCall(fn, params, found, captured, plain, named)
+
+
+def _spread_out(
+    t: Tangents, args: Sequence[Operand], settings: Sequence[tuple[str, object]]
+) -> tuple[list[Operand], dict[str, Operand]]:
+    """Return what is given with a star one by one: g(*p, **d) with the items of p and d."""
+    plain: list[Operand] = []
+    for o in args:
+        plain += _items(t, o) if isinstance(o, P.Spread) else [o]
+    named: dict[str, Operand] = {}
+    for n, v in settings:
+        if isinstance(v, P.Spread):
+            kind = t.kind(v)
+            keys = [k for k, _ in kind.items] if isinstance(kind, K.Dict) else None
+            if keys is None:
+                raise _not_counted(t)
+            named |= {str(k): o for k, o in zip(keys, _items(t, v), strict=True)}
+        elif isinstance(v, P.OPERANDS):
+            named[n] = v
+    return plain, named
+
+
+def _items(t: Tangents, spread: P.Spread) -> list[Operand]:
+    """Return the items of what is spread; they have tangents where that has one."""
+    kind, whole = t.kind(spread), spread.value
+    if not isinstance(kind, K.Tuple | K.Dict):
+        raise _not_counted(t)
+    pairs = enumerate(kind.items) if isinstance(kind, K.Tuple) else kind.items
+    found: list[Operand] = []
+    for key, item in pairs:
+        out = t.emit(L.ITEM, (whole, P.Const(key)), item)
+        if t.has(whole) and K.differentiable(item):
+            t.of[out] = t.emit(L.ITEM, (t.maybe(whole), P.Const(key)), tangent_kind(item))
+        found.append(out)
+    return found
+
+
+def _not_counted(t: Tangents) -> Exception:
+    return t.cannot(
+        "s2sad does not know how many arguments are given with a star here.",
+        "Write the arguments out, or give a tuple of them.",
+    )
 
 
 def _callee(t: Tangents, op: Op) -> Kind:
@@ -166,14 +214,40 @@ def call_node(t: Tangents, op: Op) -> Node | None:
 
 
 def _brought(t: Tangents, value: object, callee: Operand) -> tuple[Operand, ...]:
-    """Return what a bound method, or an object that is called, brings along."""
-    known = unwrap(value)
-    assert known is not None
-    if isinstance(value, functools.partial) or known.kwargs or registry.written_form(value):
-        raise NotYet("a call of a partial")
+    """Return what a bound method, a partial, or an object that is called, brings along."""
+    if isinstance(value, functools.partial):
+        inner: tuple[Operand, ...] = ()
+        if _brings(value.func):
+            inner = _brought(t, value.func, t.emit(L.field("func"), (callee,), K.UNKNOWN))
+        held = t.emit(L.field("args"), (callee,), K.UNKNOWN)
+        kinds = [K.kind_of(v, "bound") for v in value.args]
+        own = [t.emit(L.ITEM, (held, P.Const(i)), kind) for i, kind in enumerate(kinds)]
+        return (*inner, *own)
+    written = registry.written_form(value)
+    if written is not None:
+        return tuple(t.emit(L.field(word), (callee,), K.UNKNOWN) for word in written[1])
     if inspect.ismethod(value) or is_decorated(value):
         return (t.emit(L.field("__self__"), (callee,), K.UNKNOWN),)
     return (callee,)
+
+
+def _brings(value: object) -> bool:
+    """Say whether what is called brings arguments along."""
+    known = unwrap(value)
+    return known is not None and bool(known.args)
+
+
+def _brought_by_name(
+    t: Tangents, value: object, callee: Operand, given: Mapping[str, Operand]
+) -> dict[str, Operand]:
+    """Return what a partial brings along by name, and the call does not give."""
+    if not isinstance(value, functools.partial):
+        return {}
+    words = [n for n in value.keywords if n not in given]
+    held = t.emit(L.field("keywords"), (callee,), K.UNKNOWN)
+    kinds = [K.kind_of(value.keywords[n], n) for n in words]
+    pairs = zip(words, kinds, strict=True)
+    return {n: t.emit(L.ITEM, (held, P.Const(n)), kind) for n, kind in pairs}
 
 
 def captured_here(t: Tangents, word: str, kind: Kind) -> Operand:
@@ -182,7 +256,10 @@ def captured_here(t: Tangents, word: str, kind: Kind) -> Operand:
     if cell is None and word in t.env:
         return t.env[word]
     if cell is None:
-        raise NotYet("what an inner function captures")
+        raise t.cannot(
+            f"s2sad cannot tell what `{word}` is where the inner function is called.",
+            "Pass it to the function as an argument.",
+        )
     value = t.emit(L.LOOK, (cell,), kind)
     if t.table.carries(cell) and not isinstance(kind, K.Known | K.LocalFunction | K.Choice):
         t.of[value] = t.emit(L.LOOK, (cell_of(t, cell),), kind)
@@ -200,7 +277,10 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
             give_zeros(t, op.outs[0])
         return
     if call.fn in (stop_gradient, adjoint_hook):
-        raise NotYet("what means something to derivatives, called as any function")
+        raise t.cannot(
+            f"s2sad cannot read this call of {name_of(call.fn)}.",
+            "Call it by its name, with plain arguments: adjoint_hook(x, fn), stop_gradient(x).",
+        )
     everything = {**call.given, **call.extra}
     active = tuple(p for p, o in everything.items() if any(map(t.has, parts_of(o))))
     (out,) = op.outs
@@ -211,7 +291,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         return
     if getattr(getattr(call.fn, "node", None), "makes", None) is not None:
         if table.refs.function(runtime.object_of) != OBJECT_OF:
-            raise NotYet("a name that is taken")
+            raise InternalError(f"the name {OBJECT_OF} is taken")
     if not active:
         t.add(op)
         if table.carries(out):
@@ -220,7 +300,10 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
     written = {p.object for p in op.writes if isinstance(p.object, Var)}
     hit = [v for v in written if v in t.of]
     if [v for v in hit if not any(v in parts_of(o) for o in everything.values())]:
-        raise NotYet("a call that writes what it is not given")
+        raise t.cannot(
+            f"{name_of(call.fn)}, which is called here, changes memory that it is not given.",
+            "Pass the memory to the function as an argument.",
+        )
     _refuse_shared(t, op, everything)
     if table.backward:
         t.add(op)
@@ -229,7 +312,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
     _refuse_rebinding(t, op, call)
     met = table.facts.strong.arrivals.get(op.origin, Met())
     found = forward_function(table.derivation, call, active, met)
-    refuse_caught(found.raises, t.caught)
+    refuse_caught(t, found.raises, t.caught)
     table.raised.append(found.raises)
     table.derivation.called.setdefault(found.name, (table.facts.analysed, op.origin))
     name = P.Outer(found.name, K.UNKNOWN)
@@ -239,8 +322,8 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         (dot, _tangent(t, everything[p])) for dot, p in zip(found.dots, active, strict=True)
     )
     operands: tuple[Operand, ...] = (name, *plain)
-    settings: tuple[tuple[str, Operand], ...] = (*op.settings, *extra, *dots)
-    if found.bare and not op.settings and not extra and len(plain) == len(call.params):
+    settings: tuple[tuple[str, Operand], ...] = (*call.named.items(), *extra, *dots)
+    if found.bare and not call.named and not extra and len(plain) == len(call.params):
         operands, settings = (*operands, *(d for _, d in dots)), ()
     writes = (*op.writes, *(Place(t.of[v], (P.Anywhere(),)) for v in hit))
     given = [v for v in map(P.variable, (*operands, *(o for _, o in settings))) if v is not None]
@@ -265,7 +348,14 @@ def _refuse_shared(t: Tangents, op: Op, given: Mapping[str, Given]) -> None:
             shared = aliases.sharing(op.origin, w.base)
             hit = {n for roots in names for n in roots & shared} - {w.base}
             if hit or sum(w.base in roots for roots in names) > 1:
-                raise NotYet("arguments that share memory which the call writes")
+                other = min(hit, default=w.base)
+                raise t.cannot(
+                    f"`{other}` stands in two arguments of this call, which writes into it."
+                    if other == w.base
+                    else f"This call writes into `{w.base}`, which may share memory with its "
+                    f"argument `{other}`; s2sad cannot tell which part they share.",
+                    f"Pass the call a copy: {other}.copy().",
+                )
 
 
 def _roots(t: Tangents, operand: Operand) -> set[str]:
@@ -312,7 +402,7 @@ def forward_of(noted: CallOfUser, name: str) -> tuple[tuple[Op, ...], Var]:
     extra = tuple(noted.call.extra.items())
     both, saved = Var("", K.UNKNOWN), Var("saved", K.UNKNOWN)
     operands = (P.Outer(name, K.UNKNOWN), *plain)
-    settings = (*op.settings, *extra)
+    settings = (*noted.call.named.items(), *extra)
     made = Op((both,), L.CALL, operands, settings, op.reads, op.writes, op.origin)
     taken = Op((*op.outs, saved), L.UNPACK, (both,), (), (), (), op.origin)
     return (made, taken), saved
@@ -353,7 +443,7 @@ def _stored(t: Tangents, op: Op, call: UserCall, stores: Mapping[str, str]) -> N
     if not t.table.carries(out):
         return
     if not isinstance(out.kind, K.Obj):
-        raise NotYet("an object of no known class")
+        raise t.undecided(out.kind)
     fields = []
     for f, kind in out.kind.fields:
         given = call.given.get(stores.get(f, ""))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -29,7 +28,7 @@ from s2sad.known.samples import stacked
 from s2sad.known.signature import by_position
 from s2sad.known.spaces import NUMPY
 from s2sad.modes.articles import article
-from s2sad.modes.bind import BindingError, BoundCall, bind, without_axes
+from s2sad.modes.bind import BindingError, BoundCall, arrays_of, bind, without_axes
 from s2sad.modes.guarded import Site
 from s2sad.modes.handed import called_with
 from s2sad.modes.inline import Given
@@ -682,18 +681,6 @@ class Pushes(Operations):
 
 def _is_call(node: Node) -> bool:
     return isinstance(node, gast.Call)
-
-
-def _gathers(rule: Any) -> bool:
-    """Say whether a rule takes any number of arrays."""
-    parameters = inspect.signature(rule).parameters.values()
-    return any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
-
-
-def arrays_of(push: Any) -> tuple[str, ...]:
-    """Return the arrays of a pushforward: their tangents come after them."""
-    order = registry.positional_names(push, 1)
-    return order if _gathers(push) else order[: len(order) // 2]  # or both one by one
 
 
 def _product(held: Node, partial: Node) -> Node:
