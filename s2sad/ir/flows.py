@@ -315,8 +315,13 @@ def _met(block: P.Block) -> list[Var]:
 
 
 def _carries(kind: Kind) -> bool:
-    """Say whether a derivative may flow into a kind; what may be written may hold one."""
-    if isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array | K.Tuple):
+    """Say whether a derivative may flow into a kind; what may be written may hold one.
+
+    So may a function that captures variables, and a tuple of such functions.
+    """
+    if isinstance(kind, K.Tuple):
+        return any(map(_carries, kind.inside))
+    if isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array):
         return K.differentiable(kind)
     return not isinstance(kind, K.Known)
 

@@ -62,6 +62,12 @@ class Facts:
         return perhaps_unbound(self.program.block)
 
     @functools.cached_property
+    def last(self) -> Mapping[tuple[P.Code, str], Op]:
+        """The last operation of each form that a statement stands for."""
+        every = (op for op in P.every(self.program.block) if isinstance(op, Op) and op.outs)
+        return {(op.origin, op.primitive.form): op for op in every}
+
+    @functools.cached_property
     def cells(self) -> Mapping[str, Var]:
         """The variables that an inner function, or a try, binds, by name."""
         every = P.every(self.program.block)

@@ -200,10 +200,12 @@ def _method(t: Tangents, op: Op, owner: Kind) -> object | None:
 
 
 def call_node(t: Tangents, op: Op) -> Node | None:
-    """Return the expression that an operation stands for, if it is all that its statement binds."""
-    targets = [n.id for n in getattr(op.origin, "targets", ()) if isinstance(n, gast.Name)]
+    """Return the expression that an operation stands for, if it is all that its statement binds.
+
+    That is the last of its form; what stands before it computes parts of it.
+    """
     node = getattr(op.origin, "value", None)
-    if targets and [v.name for v in op.outs] != targets[:1]:
+    if t.table.facts.last.get((op.origin, op.primitive.form)) is not op:
         return None
     if op.primitive.form in _WITHOUT_CALL:
         return node if isinstance(node, _WITHOUT_CALL[op.primitive.form]) else None
@@ -299,7 +301,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         return
     written = {p.object for p in op.writes if isinstance(p.object, Var)}
     hit = [v for v in written if v in t.of]
-    if [v for v in hit if not any(v in parts_of(o) for o in everything.values())]:
+    if not all(_is_given(t, op, v, everything) for v in hit):
         raise t.cannot(
             f"{name_of(call.fn)}, which is called here, changes memory that it is not given.",
             "Pass the memory to the function as an argument.",
@@ -356,6 +358,18 @@ def _refuse_shared(t: Tangents, op: Op, given: Mapping[str, Given]) -> None:
                     f"argument `{other}`; s2sad cannot tell which part they share.",
                     f"Pass the call a copy: {other}.copy().",
                 )
+
+
+def _is_given(t: Tangents, op: Op, v: Var, given: Mapping[str, Given]) -> bool:
+    """Say whether a variable that a call writes is given to it, by its own name or by another."""
+    operands = [o for g in given.values() for o in parts_of(g)]
+    if v in operands:
+        return True
+    names = {n for o in operands for n in _roots(t, o)}
+    own = _roots(t, v)
+    return not names.isdisjoint(
+        own.union(*(t.table.facts.aliases.sharing(op.origin, n) for n in own))
+    )
 
 
 def _roots(t: Tangents, operand: Operand) -> set[str]:
