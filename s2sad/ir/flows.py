@@ -77,7 +77,9 @@ def active(program: P.Program, classes: Mapping[str, str], wrt: Iterable[str]) -
     return starts & ends
 
 
-def active_with(program: P.Program, found: Flows, wrt: Iterable[str]) -> Vars:
+def active_with(
+    program: P.Program, found: Flows, wrt: Iterable[str], result: Kind = K.UNKNOWN
+) -> Vars:
     """Return what is active, and the parameters themselves, whose tangents are given.
 
     A region that hands over a tangent takes one from each block. Where a block hands over what may
@@ -90,8 +92,10 @@ def active_with(program: P.Program, found: Flows, wrt: Iterable[str]) -> Vars:
         z = if b                z, z_dot = if b
             next x                  next x, x_dot
             next y                  next y, y_dot
+
+    A `result` that can hold no derivative makes nothing useful.
     """
-    varied, useful = _ends(program, found, wrt)
+    varied, useful = _ends(program, found, wrt, _hands_on(result))
     both = set(varied & (useful | frozenset(program.block.params)))
     unbound = perhaps_unbound(program.block)
     pairs = [(v, r) for v, r in handed_over(program.block) if isinstance(r, Var) and r in unbound]
@@ -105,7 +109,16 @@ def active_with(program: P.Program, found: Flows, wrt: Iterable[str]) -> Vars:
     return frozenset(both)
 
 
-def _ends(program: P.Program, found: Flows, wrt: Iterable[str]) -> tuple[Vars, Vars]:
+def _hands_on(kind: Kind) -> bool:
+    """Say whether a derivative is in a value that has its last kind, or a function that has one."""
+    if isinstance(kind, K.LocalFunction | K.Choice | K.Unknown) or K.differentiable(kind):
+        return True
+    return any(map(_hands_on, kind.inside))
+
+
+def _ends(
+    program: P.Program, found: Flows, wrt: Iterable[str], seeded: bool = True
+) -> tuple[Vars, Vars]:
     """Return what is varied, and what is useful: what is written into parameters is a result.
 
     A derivative is asked for of the first result alone.
@@ -113,7 +126,10 @@ def _ends(program: P.Program, found: Flows, wrt: Iterable[str]) -> tuple[Vars, V
     names = set(wrt)
     starts = [v for v in program.block.params if v.name in names]
     end = program.block.end
-    ends = (*(end.results[:1] if end.how == "next" else ()), *(v for v in starts if v in found.written))
+    ends = (
+        *(end.results[:1] if end.how == "next" and seeded else ()),
+        *(v for v in starts if v in found.written),
+    )
     return found.varied(starts), found.useful(ends)
 
 

@@ -221,7 +221,7 @@ class _Writer:
                 return P.End("break", self.given(self.leaves))
             case gast.Raise():
                 given = [self.value(v) for v in (s.exc, s.cause) if v is not None]
-                return P.End("raise", tuple(given))
+                return P.End("raise", tuple(given), self.facts.function.origins.get(s, s))
             case gast.Pass():
                 pass
             case _:

@@ -154,7 +154,7 @@ class _Worker:
                 results[:] = self.handed(end.results, takes if end.how == "next" else leaves)
 
         ops = self.ops(block.ops, leaves, last)
-        return P.Block(params, ops, P.End(end.how, tuple(results)))
+        return P.Block(params, ops, replace(end, results=tuple(results)))
 
     def handed(self, results: Sequence[Operand], takes: tuple[Var, ...]) -> tuple[Operand, ...]:
         """Return what a block hands over: tangents in all directions to what takes such."""

@@ -10,12 +10,11 @@ from s2sad import registry, runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.known.generators import draws
-from s2sad.known.samples import stacked
 from s2sad.linear.constructed import constructed, replaced
 from s2sad.linear.handed_functions import with_functions
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Tangents
-from s2sad.linear.tangents_of import computed
+from s2sad.linear.tangents_of import as_array, computed
 from s2sad.linear.user_calls import call_with_tangents, user_call
 from s2sad.linear.zero_tangents import tangent_of
 from s2sad.modes.structured import CONVERSIONS
@@ -83,8 +82,8 @@ def called(t: Tangents, op: Op) -> None:
         t.give(out, t.emit(L.CALL, (callee, tangent_of(t, args[0])), out.kind))
         return
     if rule is not None and not registry.effects_of(fn).sequences:
-        args = [_as_array(t, fn, o) for o in args]
-        named = [(n, _as_array(t, fn, o)) for n, o in named]
+        args = [as_array(t, fn, o) for o in args]
+        named = [(n, as_array(t, fn, o)) for n, o in named]
     computed(t, out, fn, args, named)
 
 
@@ -127,26 +126,6 @@ def _check_followed(t: Tangents, args: Sequence[Operand]) -> None:
                 "s2sad has no tangents for the iterable that this function goes through.",
                 "Make it a list first: list(...).",
             )
-
-
-def _as_array(t: Tangents, fn: object, operand: Operand) -> Operand:
-    """Return an operand as the array that a library function makes of a list or a tuple."""
-    kind = t.kind(operand)
-    listed = K.List | K.Tuple if registry.wants_arrays(fn) else K.List
-    if not isinstance(kind, listed) or not K.differentiable(kind):
-        return operand
-    if not registry.wants_arrays(fn) and not registry.tells_tuples(fn):
-        return operand
-    array = stacked(kind)
-    if array is None:
-        raise t.cannot(
-            f"s2sad cannot differentiate this operation on {K.describe(kind)} yet.",
-            "Make it an array first: np.array(...).",
-        )
-    made = t.call(t.table.numpy("asarray", array), (operand,), array)
-    if t.has(operand):
-        t.of[made] = t.call(t.table.numpy("asarray", array), (t.maybe(operand),), array)
-    return made
 
 
 def _function(callee: Operand) -> object | None:

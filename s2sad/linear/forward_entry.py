@@ -148,7 +148,7 @@ def table_of(
     known = Facts(
         a,
         program,
-        active_with(program, edges, wrt) | _together(a, memory.aliases, program),
+        active_with(program, edges, wrt, a.kinds.result) | _together(a, memory.aliases, program),
         frozenset(edges.written),
         memory.aliases,
         pushed_of(d, a, facts, frozenset(wrt), around.met),

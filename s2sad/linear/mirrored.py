@@ -26,7 +26,7 @@ from s2sad.linear.called import called
 from s2sad.linear.methods import method
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Tangents, cell_of
-from s2sad.linear.tangents_of import OPERATORS, computed, put
+from s2sad.linear.tangents_of import OPERATORS, as_array, computed, put
 from s2sad.linear.user_calls import by_method, call_with_tangents, user_call
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.primitives import language as L
@@ -134,7 +134,13 @@ def _infix(t: Tangents, op: Op) -> None:
         t.give(out, t.emit(op.primitive, sides, out.kind))
         return
     _check_numbers(t, op)
-    computed(t, out, OPERATORS[op.primitive.word], op.operands)
+    _of_arrays(t, out, op.primitive.word, op.operands)
+
+
+def _of_arrays(t: Tangents, out: Var, word: str, operands: tuple[Operand, ...]) -> Operand:
+    """Give what an operator computes its tangent; NumPy makes arrays of lists and tuples."""
+    fn = OPERATORS[word]
+    return computed(t, out, fn, [as_array(t, fn, o) for o in operands])
 
 
 def _check_numbers(t: Tangents, op: Op) -> None:
@@ -281,7 +287,7 @@ def _augmented_part(t: Tangents, op: Op) -> None:
     if old is not owner:
         t.of[old] = dot
     new = t.emit(L.INFIX[word], (old, value), kind)
-    made = computed(t, new, OPERATORS[word], (old, value))
+    made = _of_arrays(t, new, word, (old, value))
     places = (Place(shadow, (P.Item(steps[0]),)),)
     told = (("part", kind),)
     t.add(Op((), L.PUT_ITEM, (shadow, t.index(steps[0]), made), told, (), places, op.origin))
@@ -309,7 +315,7 @@ def _augmented(t: Tangents, op: Op) -> None:
                 sides = [tangent_of(t, o) for o in op.operands]
                 t.give(out, t.emit(L.INFIX[word], sides, out.kind))
             else:
-                computed(t, out, OPERATORS[word], (old, value))
+                _of_arrays(t, out, word, (old, value))
         return
     if not isinstance(shadow, Var):
         if t.table.carries(out):
@@ -328,7 +334,7 @@ def _augmented(t: Tangents, op: Op) -> None:
         return
     if word not in ("Add", "Sub"):
         new = t.emit(L.INFIX[word], (old, value), out.kind)
-        made = computed(t, new, OPERATORS[word], (old, value))
+        made = _of_arrays(t, new, word, (old, value))
         put(t, shadow, made)
     t.add(op)
     t.of[out] = shadow

@@ -22,13 +22,14 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import with_blocks
 from s2sad.kinds import Kind
 from s2sad.known import spaces
+from s2sad.known.samples import stacked
 from s2sad.linear.operand_binding import Bound, bound_to, moving
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.raising import may_raise, refuse_caught
 from s2sad.linear.regular_points import chosen, regular, zero_test
 from s2sad.linear.ruled import spliced
 from s2sad.linear.tangent_table import NOTHING, Table, Tangents
-from s2sad.linear.tangents_of import Computed, told_by
+from s2sad.linear.tangents_of import Computed, sequences_made_arrays, told_by
 from s2sad.linear.zero_tangents import nothing
 from s2sad.modes.bind import arrays_of
 from s2sad.modes.inline import RuleRefusal
@@ -170,7 +171,7 @@ def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     bound = bound_to(t, told, partials, "elementwise")
     first, *_ = registry.positional_names(partials, 0)
     given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}, **_settings(t, bound)}
-    given |= _as_floats(t, told, bound)
+    given |= _as_arrays(t, told, bound) | _as_floats(t, told, bound)
     partial = _partials(t, told, rule, bound, given)
     masked = t.table.facts.strong.masked.get(t.origin, frozenset())
     terms: list[Operand] = []
@@ -298,9 +299,10 @@ _REALS = {"float16": "float16", "float32": "float32", "complex64": "float32"}
 
 
 def _as_floats(t: Tangents, told: Computed, bound: Bound) -> dict[str, Operand]:
-    """Return operands of narrow integers as the floats that the operation itself makes of them.
+    """Return operands of narrow integers, or truth values, as floats: the operation makes such.
 
-    A rule that adds, multiplies or takes a logarithm would do it in the integers' own dtype.
+    A rule that adds, multiplies or takes a logarithm would do it in the integers' own dtype; truth
+    values cannot be negated. What a choice tests stays a truth value.
     """
     form = registry.numbers_of(told.fn).form
     found: dict[str, Operand] = {}
@@ -314,6 +316,23 @@ def _as_floats(t: Tangents, told: Computed, bound: Bound) -> dict[str, Operand]:
             found[n] = _as_float(t, operand, kind, wanted)
         elif form == "power" and n == "y" and (dtype == "bool" or kind == K.BOOL):
             found[n] = _as_number(t, operand, kind)
+        elif dtype == "bool" and form != "choice":
+            found[n] = _as_float(t, operand, kind, wanted)
+    return found
+
+
+def _as_arrays(t: Tangents, told: Computed, bound: Bound) -> dict[str, Operand]:
+    """Return lists and tuples that have no tangent as the arrays that the operation makes of them.
+
+    Those that have one are made arrays together with their tangents, before.
+    """
+    listed = sequences_made_arrays(told.fn)
+    found: dict[str, Operand] = {}
+    for n, (operand, dot) in bound.arrays.items():
+        kind = kind_of(operand)
+        array = stacked(kind) if isinstance(kind, listed) and dot == NOTHING else None
+        if array is not None:
+            found[n] = t.call(t.table.numpy("asarray", array), (operand,), array)
     return found
 
 
@@ -342,6 +361,7 @@ def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     first = next(iter(registry.positional_names(push, 0)), "out")
     given: dict[str, Operand | tuple[Operand, ...]] = {first: told.out}
     given |= {n: o for n, (o, _) in bound.arrays.items()} | _settings(t, bound)
+    given |= _as_arrays(t, told, bound)
     constant = registry.constant_parameters(told.fn)
     for n, tangent in zip(names, tangents, strict=False):
         operand, dot = bound.arrays.get(n, (NOTHING, NOTHING))

@@ -8,6 +8,7 @@ is none. Its settings say which function it is, and by which names the last of w
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.kinds import Kind
+from s2sad.known.samples import stacked
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.zero_tangents import nothing
@@ -100,6 +103,30 @@ def computed(
         return dot
     t.give(out, made)
     return t.maybe(out)
+
+
+def sequences_made_arrays(fn: object) -> tuple[type[Kind], ...]:
+    """Return of which sequences a function makes arrays."""
+    if fn in (*OPERATORS.values(), builtins.pow) or registry.wants_arrays(fn):
+        return K.List, K.Tuple
+    return (K.List,) if registry.tells_tuples(fn) else ()
+
+
+def as_array(t: Tangents, fn: object, operand: Operand) -> Operand:
+    """Return an operand as the array that a function makes of a list or a tuple."""
+    kind = t.kind(operand)
+    if not isinstance(kind, sequences_made_arrays(fn)) or not K.differentiable(kind):
+        return operand
+    array = stacked(kind)
+    if array is None:
+        raise t.cannot(
+            f"s2sad cannot differentiate this operation on {K.describe(kind)} yet.",
+            "Make it an array first: np.array(...).",
+        )
+    made = t.call(t.table.numpy("asarray", array), (operand,), array)
+    if t.has(operand):
+        t.of[made] = t.call(t.table.numpy("asarray", array), (t.maybe(operand),), array)
+    return made
 
 
 def called_here(t: Tangents, fn: object) -> str:
