@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -55,12 +56,18 @@ class Flows:
         return _reached(self.into, _variables(ends))
 
 
-def flows(program: P.Program, classes: Mapping[str, str], lent: Iterable[str] = ()) -> Flows:
+def flows(
+    program: P.Program,
+    classes: Mapping[str, str],
+    lent: Iterable[str] = (),
+    held: Mapping[str, Kind] = MappingProxyType({}),
+) -> Flows:
     """Return the flows of a program; names of one class may share memory.
 
-    What stands under the names that are `lent` may be written by others.
+    What stands under the names that are `lent` may be written by others. What `held` gives is what
+    stands under a name on any path.
     """
-    worker = _Walk(Flows(), classes)
+    worker = _Walk(Flows(), classes, held)
     worker.written |= {classes.get(n, n) for n in lent}
     for v in program.block.params:
         if isinstance(v.kind, K.LocalFunction):  # what it captures is given beside it
@@ -136,14 +143,15 @@ def _ends(
 class _Walk:
     """Adds the edges of blocks.
 
-    `held` are the variables of each class of memory, `written` the classes that are written,
-    `part_of` says of what a value is read, `rebinding` which cells an inner function binds anew,
-    `made` by which call a value is made.
+    `kinds` are those of what stands under each name, `held` are the variables of each class of
+    memory, `written` the classes that are written, `part_of` says of what a value is read,
+    `rebinding` which cells an inner function binds anew, `made` by which call a value is made.
     """
 
-    def __init__(self, flows: Flows, classes: Mapping[str, str]) -> None:
+    def __init__(self, flows: Flows, classes: Mapping[str, str], kinds: Mapping[str, Kind]) -> None:
         self.flows = flows
         self.classes = classes
+        self.kinds = kinds
         self.held: dict[str, list[Var]] = {}
         self.written: set[str] = set()
         self.part_of: dict[Var, Var] = {}
@@ -172,15 +180,16 @@ class _Walk:
                 self.held.setdefault(self.classes.get(v.name, v.name), []).append(v)
 
     def op(self, op: Op) -> None:
-        self.flows.add(passes(op), [v for v in op.outs if _carries(v.kind)])
+        self.flows.add(passes(op), list(filter(self.carries, op.outs)))
         if op.primitive.form in ("item", "field", "same", "look") and op.operands:
-            for owner in _variables(op.operands[:1]):
+            for owner in filter(self.carries, _variables(op.operands[:1])):
                 self.part_of |= dict.fromkeys(op.outs, owner)
-        stored = [v for v in _variables(P.operands(op)) if _carries(v.kind)]
+        stored = list(filter(self.carries, _variables(P.operands(op))))
         for place in op.writes:
             if isinstance(place.object, Var):
                 owner = place.object
-                self.flows.add([v for v in stored if v is not owner], (owner,))
+                if self.carries(owner):
+                    self.flows.add([v for v in stored if v is not owner], (owner,))
                 self.written.add(self.class_of(owner))
         if op.primitive.form == "closure":
             cells = [p.object for p in op.writes if isinstance(p.object, Var)]
@@ -189,6 +198,10 @@ class _Walk:
             self.made |= dict.fromkeys(op.outs, op)
             for callee in _variables(op.operands[:1]):
                 self.flows.add(op.operands[1:], self.rebinding.get(self.owner(callee), ()))
+
+    def carries(self, v: Var) -> bool:
+        """Say whether a derivative may flow into a variable, or into what it holds later."""
+        return may_hold(self.kinds.get(v.name, v.kind))
 
     def owner(self, v: Var) -> Var:
         """Return what a value is read of, or is."""
@@ -208,6 +221,7 @@ class _Walk:
         for word in self.written:
             held = self.held.get(word, [])
             held = [*held, *(v for v in parts if not v.name and self.class_of(v) == word)]
+            held = list(filter(self.carries, held))
             self.flows.written.update(held)
             for v in held[1:]:
                 self.flows.add((held[0],), (v,))
@@ -297,6 +311,8 @@ def passes(op: Op) -> tuple[P.Operand, ...]:
             return ()
         case "prefix" if op.primitive.word in ("Not", "Invert"):
             return ()
+        case "field" if _is_unseen(op):
+            return ()
         case "item" | "field":
             return given[:1]
         case "call":
@@ -307,6 +323,12 @@ def passes(op: Op) -> tuple[P.Operand, ...]:
             return () if numeric and registry.is_zero_method(op.primitive.word) else given
         case _:
             return given
+
+
+def _is_unseen(op: Op) -> bool:
+    """Say whether an array's attribute is nothing that is known: its flags have no derivative."""
+    numeric = any(K.is_numeric(v.kind) for v in _variables(op.operands))
+    return numeric and all(isinstance(v.kind, K.Unknown) for v in op.outs)
 
 
 def _passed_by_call(op: Op, given: tuple[P.Operand, ...]) -> tuple[P.Operand, ...]:
@@ -330,15 +352,18 @@ def _met(block: P.Block) -> list[Var]:
     return [*read, *(v for operation in every for v in operation.outs)]
 
 
-def _carries(kind: Kind) -> bool:
-    """Say whether a derivative may flow into a kind; what may be written may hold one.
+def may_hold(kind: Kind) -> bool:
+    """Say whether a value of a kind may hold a derivative.
 
-    So may a function that captures variables, and a tuple of such functions.
+    A function may that captures variables, and so may what holds one. What holds integers alone,
+    on all paths, holds none, nor does an object of a class that has no derivative.
     """
-    if isinstance(kind, K.Tuple):
-        return any(map(_carries, kind.inside))
+    if isinstance(kind, K.Unknown):
+        return kind.cls is None
     if isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array):
         return K.differentiable(kind)
+    if isinstance(kind, K.Tuple | K.List | K.AnyDict | K.Obj | K.OneOf):
+        return any(map(may_hold, kind.inside))
     return not isinstance(kind, K.Known)
 
 

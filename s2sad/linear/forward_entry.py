@@ -19,7 +19,7 @@ from s2sad.facts.fence import fence
 from s2sad.facts.memory import Memory
 from s2sad.ir import program as P
 from s2sad.ir.effects import Derived
-from s2sad.ir.flows import active_with, flows
+from s2sad.ir.flows import active_with, flows, may_hold
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.gathered import gathered
 from s2sad.ir.memories import memories
@@ -42,6 +42,7 @@ from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.requests import Request
 from s2sad.stages import Activity, Aliases, Met
+from s2sad.steps.callables import all_kinds
 from s2sad.steps.derivation import Analysed, Derivation, analyse, analysis_key, memory_of
 from s2sad.steps.joining import add
 from s2sad.steps.strong import pushed_of
@@ -69,12 +70,13 @@ class Around:
 
     What is `lent` to it is memory that others may write before a backward sweep reads it. Tangents
     that come in may be what is `met`. With something `beside` what is differentiated, it gives a
-    pair.
+    pair. Its result has a derivative that matters where it is `seeded`.
     """
 
     lent: frozenset[str] = frozenset()
     met: Met = Met()  # noqa: RUF009
     beside: bool = False
+    seeded: bool = True
 
 
 def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copies: Block) -> Node:
@@ -92,25 +94,28 @@ def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copi
     return define_with(a.function.node, entry, doc_of(d, a, request.wrt), text, table.names.passed)
 
 
-def forward_function(d: Derivation, call: UserCall, wrt: tuple[str, ...], met: Met) -> Forward:
+def forward_function(
+    d: Derivation, call: UserCall, wrt: tuple[str, ...], met: Met, seeded: bool
+) -> Forward:
     """Return the function of values and tangents of a function that is called.
 
-    It is one of its own for tangents that are `met` only where that makes a difference.
+    It is one of its own for tangents that are `met` only where that makes a difference. It gives
+    the tangent of its result where that is `seeded`, and has one.
     """
     fn, extra = call.fn, tuple(call.extra)
     a = analyse(d, fn, call.params, extra)
-    facts = activity_of(d, a, wrt, True)
+    facts = activity_of(d, a, wrt, seeded)
     strong = [pushed_of(d, a, facts, frozenset(wrt), m) for m in (Met(), met)]
     plain, own = ((s.guards, s.masked, s.arrivals) for s in strong)
     met = Met() if plain == own else met
-    key: Any = ("jvp on the program", analysis_key(fn, call.params, extra), wrt, met)
+    seeded = seeded and K.differentiable(a.kinds.result)
+    key: Any = ("jvp on the program", analysis_key(fn, call.params, extra), wrt, met, seeded)
     known = d.forwards.get(key)
     if isinstance(known, Forward):
         return known
     args = a.function.node.args
     bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
-    seeded = K.differentiable(a.kinds.result)
-    program, table = table_of(d, a, wrt, facts, False, Around(met=met))
+    program, table = table_of(d, a, wrt, facts, False, Around(met=met, seeded=seeded))
     names = tuple(table.names.passed)
     found = Forward(d.names.fresh(f"{name_of(fn)}_jvp"), names, bare, seeded)
     d.forwards[key] = found
@@ -144,11 +149,12 @@ def table_of(
     program = program_of(a.function, a.kinds, memory.changes)
     if around.beside:
         program = apart(program, a.kinds.result)
-    edges = flows(program, _classes(memory, a.function.locals), around.lent)
+    result = a.kinds.result if around.seeded else K.NONE
+    edges = flows(program, _classes(memory, a.function.locals), around.lent, all_kinds(a.kinds))
     known = Facts(
         a,
         program,
-        active_with(program, edges, wrt, a.kinds.result) | _together(a, memory.aliases, program),
+        active_with(program, edges, wrt, result) | _together(a, memory.aliases, program),
         frozenset(edges.written),
         memory.aliases,
         pushed_of(d, a, facts, frozenset(wrt), around.met),
@@ -171,7 +177,8 @@ def _together(a: Analysed, aliases: Aliases, program: P.Program) -> frozenset[Va
             shared |= {n for n in names if names.count(n) > 1 and n in handed}
     named = shared.union(*(aliases.ever(n) & function.locals for n in shared))
     bound = (v for op in P.every(program.block) for v in (*op.outs, *P.bound(op)))
-    return frozenset(v for v in bound if v.name in named)
+    kinds = all_kinds(a.kinds)
+    return frozenset(v for v in bound if v.name in named and may_hold(kinds.get(v.name, v.kind)))
 
 
 def _made_up(a: Analysed, linear: Linear, made: P.Program) -> frozenset[str]:

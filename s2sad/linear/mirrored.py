@@ -46,9 +46,6 @@ def operation(t: Tangents, op: Op) -> None:
         return
     touched = [*P.operands(op), *(p.object for p in op.writes)]
     cells = [v for v in touched if isinstance(v, Var) and v.cell]
-    if op.primitive.form == "field" and _is_unseen(op):
-        t.add(op)
-        return
     moving = any(map(t.has, touched)) or any(map(t.table.carries, (*op.outs, *cells)))
     handler = _FORMS.get(op.primitive.form)
     if not moving or handler is None:
@@ -84,12 +81,6 @@ def _stopped(t: Tangents, op: Op) -> None:
     t.add(dataclasses.replace(op, operands=(made,)))
     if t.table.carries(out):
         give_zeros(t, out)
-
-
-def _is_unseen(op: Op) -> bool:
-    """Say whether an array's attribute is nothing that is known: what is computed of it is not."""
-    (owner,), (out,) = op.operands, op.outs
-    return K.is_numeric(kind_of(owner)) and isinstance(out.kind, K.Unknown)
 
 
 def _look_at_memory(t: Tangents, op: Op) -> None:

@@ -74,23 +74,25 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
         if not isinstance(target, K.Known) or inspect.ismethod(target.value):
             return None
     target = made_by(target)
+    kinds, by_name = _kinds_given(t, op, args, named)
+    spread = any(isinstance(o, P.Spread) for o in (*args, *named.values()))
+    if method is None and not spread:
+        target = as_called_with(target, kinds, by_name)
     if isinstance(target, K.Known):
         callee = unwrap(target.value)
-        if is_library(target.value) or callee is None:
-            return None
+        if callee is None or (method is None and is_library(target.value)):
+            return None  # a method has no name here by which a rule of its own could be found
         if callee.args or callee.kwargs:
             leading = _brought(t, target.value, first)
             brought = _brought_by_name(t, target.value, first, named)
     if not isinstance(target, K.Known | K.LocalFunction):
         return None
-    kinds, by_name = _kinds_given(t, op, args, named)
-    if any(isinstance(o, P.Spread) for o in (*args, *named.values())):
+    if spread:
         args, named = _spread_out(t, args, op.settings)
         kinds, by_name = [t.kind(o) for o in args], {n: t.kind(o) for n, o in named.items()}
     plain, named = (*leading, *args), {**brought, **named}
     if method is not None:
         kinds = [*map(t.kind, leading), *kinds]
-    target = as_called_with(target, kinds, by_name)
     env = t.table.facts.analysed.kinds.before.get(op.origin, {})
     bound = bind_kinds(target, kinds, by_name, env, {})
     if bound is None:
@@ -313,7 +315,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         return
     _refuse_rebinding(t, op, call)
     met = table.facts.strong.arrivals.get(op.origin, Met())
-    found = forward_function(table.derivation, call, active, met)
+    found = forward_function(table.derivation, call, active, met, table.carries(out))
     refuse_caught(t, found.raises, t.caught)
     table.raised.append(found.raises)
     table.derivation.called.setdefault(found.name, (table.facts.analysed, op.origin))
