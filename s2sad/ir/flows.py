@@ -31,13 +31,15 @@ class Flows:
     """The edges of a program: from each variable, and to each variable.
 
     `written` are the variables whose memory is written somewhere, `carried` the results of loops,
-    each with what its loop carries.
+    each with what its loop carries. What is `lost` is written, but nobody knows what it is: it may
+    be a part of anything, of the result, too.
     """
 
     out: dict[Var, set[Var]] = field(default_factory=dict)
     into: dict[Var, set[Var]] = field(default_factory=dict)
     written: set[Var] = field(default_factory=set)
     carried: list[tuple[Var, Var]] = field(default_factory=list)
+    lost: set[Var] = field(default_factory=set)
 
     def add(self, sources: Iterable[P.Operand], targets: Iterable[Var]) -> None:
         """Let derivatives flow from some operands into some variables."""
@@ -136,6 +138,7 @@ def _ends(
     ends = (
         *(end.results[:1] if end.how == "next" and seeded else ()),
         *(v for v in starts if v in found.written),
+        *found.lost,
     )
     return found.varied(starts), found.useful(ends)
 
@@ -145,7 +148,8 @@ class _Walk:
 
     `kinds` are those of what stands under each name, `held` are the variables of each class of
     memory, `written` the classes that are written, `part_of` says of what a value is read,
-    `rebinding` which cells an inner function binds anew, `made` by which call a value is made.
+    `rebinding` which cells an inner function binds anew, `made` by which call a value is made. What
+    is `unseen` has no derivative that anybody sees.
     """
 
     def __init__(self, flows: Flows, classes: Mapping[str, str], kinds: Mapping[str, Kind]) -> None:
@@ -157,6 +161,7 @@ class _Walk:
         self.part_of: dict[Var, Var] = {}
         self.rebinding: dict[Var, list[Var]] = {}
         self.made: dict[Var, Op] = {}
+        self.unseen: set[Var] = set()
 
     def block(self, block: P.Block, takes: tuple[Var, ...], leaves: tuple[Var, ...]) -> None:
         """Add what a block does; its end hands over to `takes`, or to `leaves` of its loop."""
@@ -180,6 +185,8 @@ class _Walk:
                 self.held.setdefault(self.classes.get(v.name, v.name), []).append(v)
 
     def op(self, op: Op) -> None:
+        if _is_unseen(op):
+            self.unseen.update(op.outs)
         self.flows.add(passes(op), list(filter(self.carries, op.outs)))
         if op.primitive.form in ("item", "field", "same", "look") and op.operands:
             for owner in filter(self.carries, _variables(op.operands[:1])):
@@ -190,6 +197,8 @@ class _Walk:
                 owner = place.object
                 if self.carries(owner):
                     self.flows.add([v for v in stored if v is not owner], (owner,))
+                if isinstance(owner.kind, K.Unknown) and owner.kind.cls is None and not owner.cell:
+                    self.flows.lost.add(owner)
                 self.written.add(self.class_of(owner))
         if op.primitive.form == "closure":
             cells = [p.object for p in op.writes if isinstance(p.object, Var)]
@@ -201,7 +210,7 @@ class _Walk:
 
     def carries(self, v: Var) -> bool:
         """Say whether a derivative may flow into a variable, or into what it holds later."""
-        return may_hold(self.kinds.get(v.name, v.kind))
+        return v not in self.unseen and may_hold(self.kinds.get(v.name, v.kind))
 
     def owner(self, v: Var) -> Var:
         """Return what a value is read of, or is."""
@@ -311,8 +320,6 @@ def passes(op: Op) -> tuple[P.Operand, ...]:
             return ()
         case "prefix" if op.primitive.word in ("Not", "Invert"):
             return ()
-        case "field" if _is_unseen(op):
-            return ()
         case "item" | "field":
             return given[:1]
         case "call":
@@ -327,6 +334,8 @@ def passes(op: Op) -> tuple[P.Operand, ...]:
 
 def _is_unseen(op: Op) -> bool:
     """Say whether an array's attribute is nothing that is known: its flags have no derivative."""
+    if op.primitive.form != "field":
+        return False
     numeric = any(K.is_numeric(v.kind) for v in _variables(op.operands))
     return numeric and all(isinstance(v.kind, K.Unknown) for v in op.outs)
 

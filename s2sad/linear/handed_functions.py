@@ -55,7 +55,7 @@ def with_functions(
     """Return what a call is given, with values and pullbacks in the place of functions."""
     given = (*args, *(v for _, v in named))
     words = tuple(n for n, _ in named)
-    told = Computed(fn, out, given, tuple(map(t.maybe, given)), words, False, None)
+    told = Computed(fn, out, given, tuple(map(t.maybe, given)), words, False, ())
     made = _functions(t, told)
     return [made.get(o, o) for o in args], [(n, made.get(o, o)) for n, o in named]
 

@@ -258,7 +258,11 @@ class _Walk:
                 "What this context manager gives has a derivative; s2sad cannot follow it.",
                 "Pass the value on without the manager, or make its inputs Const.",
             )
+        outside, kinds = self.tangents.caught, self.table.facts.analysed.kinds
+        if any(kinds.passing.get(item) is None for item in region.origin.items):
+            self.tangents.caught += (BaseException,)  # nobody knows what the manager catches
         body = self.block(region.body, Takes(region.outs), loop, P.bound(region))
+        self.tangents.caught = outside
         outs = self.with_tangents(region.outs)
         self.tangents.add(dataclasses.replace(region, outs=outs, body=body))
 

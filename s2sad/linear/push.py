@@ -108,8 +108,8 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
     Whether the value is a view of what it is made of is asked where it runs.
     """
     kind = told.out.kind
-    if told.base is not None:
-        base, shadow = told.pairs[told.base]
+    if told.bases:
+        base, shadow = _together(t, [told.pairs[i] for i in told.bases])
         same = runtime.same_views if holds_arrays(kind) else runtime.same_view
         if shadow == NOTHING or not (isinstance(kind, K.Array) or holds_arrays(kind)):
             raise t.cannot(
@@ -127,6 +127,15 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
     return value if _is_new(t, value) else t.emit(L.method("copy"), (value,), kind)
 
 
+def _together(t: Tangents, pairs: Sequence[tuple[Operand, Operand]]) -> tuple[Operand, Operand]:
+    """Return what a value may be a view of, and its shadow: of several arrays, tuples of both."""
+    if len(pairs) == 1:
+        return pairs[0]
+    bases, shadows = ([p[side] for p in pairs] for side in (0, 1))
+    kinds = K.Tuple(tuple(map(kind_of, bases)))
+    return t.emit(L.TUPLE, bases, kinds), t.emit(L.TUPLE, shadows, kinds)
+
+
 def _surely_shows(t: Tangents, told: Computed, base: Operand) -> bool:
     """Say whether a value is a view of what it is made of, whatever that is."""
     link = t.table.facts.aliases.links_after.get(t.origin, {}).get(told.out.name)
@@ -137,7 +146,7 @@ def _surely_shows(t: Tangents, told: Computed, base: Operand) -> bool:
 
 def _seen_alike(t: Tangents, told: Computed, shadow: Operand) -> Var:
     """Return the view of a shadow that is what the value is of the array."""
-    given = tuple(shadow if at == told.base else o for at, o in enumerate(told.given))
+    given = tuple(shadow if told.bases == (at,) else o for at, o in enumerate(told.given))
     count = len(given) - len(told.words)
     made = t.call(t.table.outer(np, told.fn.__name__), given[:count], told.out.kind)  # type: ignore[attr-defined]
     op = t.ops[-1]

@@ -37,7 +37,7 @@ class Computed:
     """What a tangent operation says: the function, its result, what it is given, and tangents.
 
     `own` says that the tangent has to be memory that nothing else shares, but for what is given at
-    the place `base`: the value may be a view of that.
+    the places in `bases`: the value may be a view of that.
     """
 
     fn: object
@@ -46,7 +46,7 @@ class Computed:
     dots: tuple[Operand, ...]
     words: tuple[str, ...]
     own: bool
-    base: int | None
+    bases: tuple[int, ...]
 
     @property
     def pairs(self) -> tuple[tuple[Operand, Operand], ...]:
@@ -94,11 +94,11 @@ def computed(
         node = getattr(t.origin, "value", None)
         several = not isinstance(out.kind, K.Array) and isinstance(node, gast.Call)
         new = several and gives_new(fn, node)  # of one array the run says whether it is a view
-        base = _base(t, out, given, rule) if own and not new else None
+        bases = _bases(t, out, given, rule) if own and not new else ()
         dot = t.bind(out)
         operands = (out, *given, *map(t.maybe, given))
         words = tuple(n for n, _ in named)
-        told = (("fn", fn), ("words", words), ("own", own), ("base", base), ("caught", t.caught))
+        told = (("fn", fn), ("words", words), ("own", own), ("bases", bases), ("caught", t.caught))
         t.add(Op((dot,), L.TANGENT, operands, told, (), (), t.origin))
         return dot
     t.give(out, made)
@@ -155,15 +155,12 @@ def _may_change(t: Tangents, given: Sequence[Operand]) -> bool:
     return any(t.has(v) and v in t.table.facts.written for v in arrays)
 
 
-def _base(t: Tangents, out: Var, given: Sequence[Operand], rule: Rule) -> int | None:
-    """Return at which place that is given which the value may be a view of."""
-    found = [i for i, o in enumerate(given) if _may_show(t, out, o, rule)]
-    if len(found) > 1:
-        raise t.cannot(
-            "What is computed here may be a view of one of several arrays, and it is written.",
-            "Make it an array of its own: .copy().",
-        )
-    return found[0] if found else None
+def _bases(t: Tangents, out: Var, given: Sequence[Operand], rule: Rule) -> tuple[int, ...]:
+    """Return at which places that is given which the value may be a view of.
+
+    What has no tangent is no part of what matters, nor is what is written through a view of it.
+    """
+    return tuple(i for i, o in enumerate(given) if t.has(o) and _may_show(t, out, o, rule))
 
 
 def _may_show(t: Tangents, out: Var, operand: Operand, rule: Rule) -> bool:
@@ -179,14 +176,13 @@ def _may_show(t: Tangents, out: Var, operand: Operand, rule: Rule) -> bool:
 def told_by(op: Op) -> Computed:
     """Return what a tangent operation says."""
     settings = dict(op.settings)
-    words, own, base = settings["words"], settings["own"], settings["base"]
-    assert isinstance(words, tuple) and isinstance(own, bool)
-    assert base is None or isinstance(base, int)
+    words, own, bases = settings["words"], settings["own"], settings["bases"]
+    assert isinstance(words, tuple) and isinstance(own, bool) and isinstance(bases, tuple)
     out, *rest = op.operands
     assert isinstance(out, Var)
     half = len(rest) // 2
     given, dots = tuple(rest[:half]), tuple(rest[half:])
-    return Computed(settings["fn"], out, given, dots, words, own, base)
+    return Computed(settings["fn"], out, given, dots, words, own, bases)
 
 
 def put(t: Tangents, shadow: Var, value: Operand) -> None:
