@@ -185,11 +185,12 @@ class _Walk:
                 self.held.setdefault(self.classes.get(v.name, v.name), []).append(v)
 
     def op(self, op: Op) -> None:
-        if _is_unseen(op):
+        part = op.primitive.form in ("item", "field")
+        if _is_unseen(op) or (part and not self.unseen.isdisjoint(_variables(op.operands[:1]))):
             self.unseen.update(op.outs)
         self.flows.add(passes(op), list(filter(self.carries, op.outs)))
         if op.primitive.form in ("item", "field", "same", "look") and op.operands:
-            for owner in filter(self.carries, _variables(op.operands[:1])):
+            for owner in _variables(op.operands[:1]):
                 self.part_of |= dict.fromkeys(op.outs, owner)
         stored = list(filter(self.carries, _variables(P.operands(op))))
         for place in op.writes:
@@ -230,8 +231,8 @@ class _Walk:
         for word in self.written:
             held = self.held.get(word, [])
             held = [*held, *(v for v in parts if not v.name and self.class_of(v) == word)]
-            held = list(filter(self.carries, held))
             self.flows.written.update(held)
+            held = list(filter(self.carries, held))
             for v in held[1:]:
                 self.flows.add((held[0],), (v,))
                 self.flows.add((v,), (held[0],))

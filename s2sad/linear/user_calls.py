@@ -131,6 +131,10 @@ def _items(t: Tangents, spread: P.Spread) -> list[Operand]:
     kind, whole = t.kind(spread), spread.value
     if not isinstance(kind, K.Tuple | K.Dict):
         raise _not_counted(t)
+    made = t.maker(whole) if isinstance(whole, Var) else None
+    if made is not None and made.primitive is L.TUPLE:
+        if not any(isinstance(o, P.Spread) for o in made.operands):
+            return list(made.operands)
     pairs = enumerate(kind.items) if isinstance(kind, K.Tuple) else kind.items
     found: list[Operand] = []
     for key, item in pairs:
