@@ -24,6 +24,7 @@ from s2sad.facts.members import class_function
 from s2sad.facts.memory import rebound
 from s2sad.inside import adjoint_hook, stop_gradient
 from s2sad.ir import program as P
+from s2sad.ir.flows import may_hold
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.constructed import object_with
@@ -35,7 +36,8 @@ from s2sad.nodes import Node
 from s2sad.primitives import language as L
 from s2sad.stages import Met
 from s2sad.steps.binding import bind_kinds, by_rule, made_by
-from s2sad.steps.callables import as_called_with, signature_of
+from s2sad.steps.callables import all_kinds, as_called_with, signature_of
+from s2sad.steps.derivation import analyse
 from s2sad.steps.targets import is_library
 
 Given = Operand | tuple[Operand, ...] | dict[str, Operand]
@@ -291,6 +293,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         )
     everything = {**call.given, **call.extra}
     active = tuple(p for p, o in everything.items() if any(map(t.has, parts_of(o))))
+    active = tuple(p for p in active if not _stays_empty(t, call, p, everything[p]))
     (out,) = op.outs
     stores = getattr(getattr(call.fn, "node", None), "stores", None)
     if stores is not None:
@@ -345,6 +348,16 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
     t.add(Op((both,), L.CALL, operands, settings, reads, writes, op.origin))
     dot = t.bind(out) if table.carries(out) else Var("", K.UNKNOWN)
     t.add(Op((out, dot), L.UNPACK, (both,), (), (), (), op.origin))
+
+
+def _stays_empty(t: Tangents, call: UserCall, parameter: str, given: Given) -> bool:
+    """Say whether a list or dict is made for a call alone, and never holds a derivative there."""
+    made = t.maker(given) if isinstance(given, Var) and not given.name else None
+    if made is None or made.primitive.form not in ("list", "dict") or made.operands:
+        return False
+    callee = analyse(t.table.derivation, call.fn, call.params, tuple(call.extra))
+    kind = all_kinds(callee.kinds).get(parameter, K.UNKNOWN)
+    return not may_hold(kind)
 
 
 def _refuse_shared(t: Tangents, op: Op, given: Mapping[str, Given]) -> None:
