@@ -355,7 +355,6 @@ LISTS = {
     "modes/writes.py": 1,
     "polish/integers.py": 2,
     "rulebook/facts.py": 3,
-    "steps/abreast.py": 1,
 }
 
 

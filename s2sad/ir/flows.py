@@ -147,15 +147,16 @@ class _Walk:
     """Adds the edges of blocks.
 
     `kinds` are those of what stands under each name, `held` are the variables of each class of
-    memory, `written` the classes that are written, `part_of` says of what a value is read,
-    `rebinding` which cells an inner function binds anew, `made` by which call a value is made. What
-    is `unseen` has no derivative that anybody sees.
+    memory, `written` the classes that are written, `holding` those that may hold a derivative,
+    `part_of` says of what a value is read, `rebinding` which cells an inner function binds anew,
+    `made` by which call a value is made. What is `unseen` has no derivative that anybody sees.
     """
 
     def __init__(self, flows: Flows, classes: Mapping[str, str], kinds: Mapping[str, Kind]) -> None:
         self.flows = flows
         self.classes = classes
         self.kinds = kinds
+        self.holding = {classes.get(n, n) for n, kind in kinds.items() if may_hold(kind)}
         self.held: dict[str, list[Var]] = {}
         self.written: set[str] = set()
         self.part_of: dict[Var, Var] = {}
@@ -210,8 +211,15 @@ class _Walk:
                 self.flows.add(op.operands[1:], self.rebinding.get(self.owner(callee), ()))
 
     def carries(self, v: Var) -> bool:
-        """Say whether a derivative may flow into a variable, or into what it holds later."""
-        return v not in self.unseen and may_hold(self.kinds.get(v.name, v.kind))
+        """Say whether a derivative may flow into a variable, or into what it holds later.
+
+        A list of integers that is put into a list of lists may get others by that one's name.
+        """
+        if v in self.unseen:
+            return False
+        if may_hold(self.kinds.get(v.name, v.kind)):
+            return True
+        return K.is_container(v.kind) and self.class_of(v) in self.holding
 
     def owner(self, v: Var) -> Var:
         """Return what a value is read of, or is."""

@@ -19,7 +19,7 @@ from s2sad.facts.fence import fence
 from s2sad.facts.memory import Memory
 from s2sad.ir import program as P
 from s2sad.ir.effects import Derived
-from s2sad.ir.flows import active_with, flows, may_hold
+from s2sad.ir.flows import active_with, flows
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.gathered import gathered
 from s2sad.ir.memories import memories
@@ -30,13 +30,14 @@ from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
 from s2sad.linear.abreast import Asked, abreast
 from s2sad.linear.beside import apart
+from s2sad.linear.caught import ANYTHING, Raised
 from s2sad.linear.directions import tangents_of
+from s2sad.linear.function_facts import activity_of, doc_of, named_to_the_end
 from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.push import pushed
 from s2sad.linear.tangent_table import NOTHING, Facts, Table, TangentNames, Tangents
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.linear.zero_tangents import nothing
-from s2sad.modes.raising import ANYTHING, Raised
 from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
@@ -46,7 +47,6 @@ from s2sad.steps.callables import all_kinds
 from s2sad.steps.derivation import Analysed, Derivation, analyse, analysis_key, memory_of
 from s2sad.steps.joining import add
 from s2sad.steps.strong import pushed_of
-from s2sad.steps.tangents import activity_of, doc_of, named_to_the_end
 
 
 @dataclass(frozen=True)
@@ -177,8 +177,7 @@ def _together(a: Analysed, aliases: Aliases, program: P.Program) -> frozenset[Va
             shared |= {n for n in names if names.count(n) > 1 and n in handed}
     named = shared.union(*(aliases.ever(n) & function.locals for n in shared))
     bound = (v for op in P.every(program.block) for v in (*op.outs, *P.bound(op)))
-    kinds = all_kinds(a.kinds)
-    return frozenset(v for v in bound if v.name in named and may_hold(kinds.get(v.name, v.kind)))
+    return frozenset(v for v in bound if v.name in named)
 
 
 def _made_up(a: Analysed, linear: Linear, made: P.Program) -> frozenset[str]:

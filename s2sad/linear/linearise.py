@@ -29,10 +29,10 @@ from s2sad.errors import InternalError
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear import mirrored
+from s2sad.linear.caught import caught_by
 from s2sad.linear.tangent_table import Table, Tangents, tangent_kind
 from s2sad.linear.woven import Drawn, counted, woven
 from s2sad.linear.zero_tangents import give_zeros, handed
-from s2sad.modes.raising import caught_by
 from s2sad.primitives import language as L
 
 T = TypeVar("T")

@@ -35,7 +35,6 @@ from s2sad.modes.bind import arrays_of
 from s2sad.modes.inline import RuleRefusal
 from s2sad.modes.shapes import dtype_of
 from s2sad.modes.tried import refused, wants_zeros, without
-from s2sad.modes.twins import holds_arrays
 from s2sad.primitives import language as L
 from s2sad.rulebook.facts import EXACT
 from s2sad.rulebook.rule import Rule
@@ -110,8 +109,8 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
     kind = told.out.kind
     if told.bases:
         base, shadow = _together(t, [told.pairs[i] for i in told.bases])
-        same = runtime.same_views if holds_arrays(kind) else runtime.same_view
-        if shadow == NOTHING or not (isinstance(kind, K.Array) or holds_arrays(kind)):
+        same = runtime.same_views if _holds_arrays(kind) else runtime.same_view
+        if shadow == NOTHING or not (isinstance(kind, K.Array) or _holds_arrays(kind)):
             raise t.cannot(
                 "s2sad cannot tell whether this is a view of an array, and it is written.",
                 "Make it an array of its own: .copy().",
@@ -125,6 +124,13 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
     if told.out.name in t.table.laid:
         return t.call(t.table.helper(runtime.laid_like), (value, told.out), kind)
     return value if _is_new(t, value) else t.emit(L.method("copy"), (value,), kind)
+
+
+def _holds_arrays(kind: Kind) -> bool:
+    """Say whether a value is a list or a tuple of arrays, and of nothing else."""
+    if isinstance(kind, K.Tuple):
+        return kind.cls is None and all(isinstance(k, K.Array) for k in kind.items)
+    return isinstance(kind, K.List) and isinstance(kind.item, K.Array)
 
 
 def _together(t: Tangents, pairs: Sequence[tuple[Operand, Operand]]) -> tuple[Operand, Operand]:

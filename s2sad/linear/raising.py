@@ -17,10 +17,10 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand
+from s2sad.linear.caught import ANYTHING, NOTHING, Raised, is_caught
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tangents_of import OPERATORS, Computed
-from s2sad.modes.raising import ANYTHING, NOTHING, Raised, is_caught
 
 _DIVIDES = ("Div", "Mod", "FloorDiv")
 

@@ -9,6 +9,7 @@ from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.linear.forward_entry import on_copies, table_of, text_of
+from s2sad.linear.function_facts import activity_of
 from s2sad.linear.linearise import linearise
 from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.transpose import transpose
@@ -19,7 +20,6 @@ from s2sad.requests import Request
 from s2sad.stages import Arrival
 from s2sad.steps.derivation import Analysed, Derivation
 from s2sad.steps.strong import zeros_of
-from s2sad.steps.tangents import activity_of
 
 
 def reverse_function(

@@ -20,6 +20,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.linear.by_identity import is_memory, is_structure
 from s2sad.linear.forward_entry import Around, table_of, text_of
+from s2sad.linear.function_facts import activity_of
 from s2sad.linear.linearise import linearise
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.transpose import again_in, needed_of, transpose
@@ -30,7 +31,6 @@ from s2sad.stages import Arrival
 from s2sad.steps.derivation import Derivation, analyse, analysis_key, memory_of
 from s2sad.steps.joining import add
 from s2sad.steps.strong import zeros_of
-from s2sad.steps.tangents import activity_of
 
 
 @dataclass(frozen=True)

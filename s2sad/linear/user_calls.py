@@ -352,7 +352,8 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
 
 def _stays_empty(t: Tangents, call: UserCall, parameter: str, given: Given) -> bool:
     """Say whether a list or dict is made for a call alone, and never holds a derivative there."""
-    made = t.maker(given) if isinstance(given, Var) and not given.name else None
+    loose = isinstance(given, Var) and t.table.is_temporary(given)
+    made = t.maker(given) if isinstance(given, Var) and loose else None
     if made is None or made.primitive.form not in ("list", "dict") or made.operands:
         return False
     callee = analyse(t.table.derivation, call.fn, call.params, tuple(call.extra))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import registry, runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
-from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NOTHING, Tangents, tangent_kind
 from s2sad.primitives import language as L
 
@@ -38,7 +37,7 @@ def memories_in(kind: Kind) -> int:
 
 def tangent_of(t: Tangents, operand: Operand) -> Operand:
     """Return the tangent of an operand, zeros where it has none."""
-    return t.maybe(operand) if t.has(operand) else nothing(t, operand, kind_of(operand))
+    return t.maybe(operand) if t.has(operand) else nothing(t, operand, t.kind(operand))
 
 
 def handed(t: Tangents, result: Operand, taker: Var) -> Operand:
@@ -87,7 +86,14 @@ def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
             return NOTHING
         case K.Union() if len(K.carriers(kind)) == 1 and isinstance(K.carriers(kind)[0], K.Num):
             return nothing(t, value, K.carriers(kind)[0])
-        case K.Unknown() | K.Union() | K.Choice() | K.Opaque():
+        case K.Unknown() if kind.cls is not None:
+            return NOTHING  # an object of a class that has no derivative
+        case K.Opaque():
+            known = registry.objects_of(kind.cls)
+            if known is None or known.zero is None:
+                return NOTHING
+            return t.call(t.table.helper(known.zero), (value,), kind)
+        case K.Unknown() | K.Union() | K.Choice():
             raise t.undecided(kind)
     if K.is_container(kind):
         made = t.call(t.table.helper(runtime.zeros_like), (value, P.Const(0.0)), kind)
