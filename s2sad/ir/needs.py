@@ -31,9 +31,13 @@ Part = Var | P.Operation | P.Block | Memory
 Needed = frozenset[Part]
 
 
-def needed(program: P.Program) -> Needed:
-    """Return what a program needs."""
-    worker = _Walk(memories(program))
+def needed(program: P.Program, theirs: frozenset[Var] | None = None) -> Needed:
+    """Return what a program needs.
+
+    Where some values are known to be `theirs`, the user's, no other operation raises what they
+    catch.
+    """
+    worker = _Walk(memories(program), theirs)
     worker.block(program.block, _Around())
     end = program.block.end
     if end.how == "next":
@@ -72,6 +76,7 @@ _SAFE = ("same", "tuple", "list", "slice", "closure", "discard")
 @dataclass
 class _Walk:
     memory: Memories
+    theirs: frozenset[Var] | None
     roots: list[Part] = field(default_factory=list)
     edges: dict[Part, list[Part]] = field(default_factory=dict)
     makers: dict[Var, P.Operation] = field(default_factory=dict)
@@ -145,7 +150,8 @@ class _Walk:
         self.edge(op, self.variables(P.operands(op)))
         for cell in [v for v in map(P.variable, op.operands) if v is not None and v.cell]:
             self.holds(cell)
-        if known.acts or (around.caught and op.primitive.form not in _SAFE):
+        ours = self.theirs is not None and bool(op.outs) and self.theirs.isdisjoint(op.outs)
+        if known.acts or (around.caught and op.primitive.form not in _SAFE and not ours):
             self.roots.append(op)
         self.written(op, known)
         if op.primitive.form == "discard":

@@ -39,6 +39,7 @@ from s2sad.nodes import (
     store,
     subscript,
 )
+from s2sad.syntax.strong import STRONG
 
 
 class Naming(Protocol):
@@ -457,6 +458,8 @@ class Printer:
                 return gast.UnaryOp(getattr(gast, word)(), given[0])
             case "compare":
                 words = [getattr(gast, w)() for w in word.split()]
+                if STRONG in dict(op.settings):
+                    given[1].kind = STRONG
                 return gast.Compare(given[0], words, given[1:])
             case "item":
                 return subscript(given[0], given[1])

@@ -26,9 +26,12 @@ from s2sad.primitives import language as L
 Kept = tuple[bool, ...]
 
 
-def without_unused(program: P.Program) -> P.Program:
-    """Return a program without what neither its result nor the world around it needs."""
-    worker = _Sweep(needed(program), frozenset(program.block.params))
+def without_unused(program: P.Program, theirs: frozenset[Var] | None = None) -> P.Program:
+    """Return a program without what neither its result nor the world around it needs.
+
+    Of a derived program the user's values are `theirs`: what else raises is caught nowhere.
+    """
+    worker = _Sweep(needed(program, theirs), frozenset(program.block.params))
     block = program.block
     ops, end = worker.ops(block, ()), block.end
     return replace(program, block=P.Block(block.params, ops, end))

@@ -219,7 +219,8 @@ def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) 
     """Return the statements in which a derived program prints; it may give a pair (`seeded`)."""
     fixed = frozenset(linear.values)
     made = checked(simplified(checked(made), fixed, table.facts.analysed.function.temps))
-    made = checked(without_unused(gathered(without_unused(made), fixed)))
+    made = gathered(without_unused(made, fixed), fixed)
+    made = checked(without_unused(made, fixed))
     temps = _made_up(table.facts.analysed, linear, made)
     if table.derivation.abreast:
         made = checked(_abreast(table, linear, made, temps, seeded))

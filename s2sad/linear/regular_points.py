@@ -8,11 +8,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
-from s2sad.ir.program import Operand, Var
+from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_among
 from s2sad.known.mixed import is_mixed
@@ -24,6 +25,7 @@ from s2sad.linear.tangents_of import Computed
 from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
 from s2sad.stages import Guard
+from s2sad.syntax.strong import STRONG
 
 
 def regular(
@@ -87,7 +89,7 @@ def _number(t: Tangents, value: float) -> Operand:
 def zero_test(t: Tangents, dots: Sequence[Operand]) -> Operand:
     """Return the test that says where all of some tangents are zero."""
     arrays = any(K.may_be_array(kind_of(o)) for o in dots)
-    tests = [t.emit(L.compare("Eq"), (o, P.Const(0)), _truth(kind_of(o))) for o in dots]
+    tests = [_is_zero(t, o) for o in dots]
     if arrays:
         return functools.reduce(
             lambda a, b: t.emit(L.INFIX["BitAnd"], (a, b), _truth(kind_of(a))), tests
@@ -95,6 +97,15 @@ def zero_test(t: Tangents, dots: Sequence[Operand]) -> Operand:
     if len(tests) > 1:
         return functools.reduce(lambda a, b: _both(t, a, b), tests)
     return tests[0]
+
+
+def _is_zero(t: Tangents, dot: Operand) -> Var:
+    """Return the test of one tangent; the text says what it is for."""
+    out = t.emit(L.compare("Eq"), (dot, P.Const(0)), _truth(kind_of(dot)))
+    last = t.ops[-1]
+    assert isinstance(last, Op)
+    t.ops[-1] = replace(last, settings=((STRONG, True),))
+    return out
 
 
 def _both(t: Tangents, a: Var, b: Var) -> Var:

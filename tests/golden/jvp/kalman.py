@@ -6,31 +6,32 @@ def kalman_jvp(a, q, r, observed, a_dot, q_dot, r_dot):
     m = 0.0
     p = 1.0
     nll = 0.0
-    m_dot = 0.0
     nll_dot = 0.0
+    m_dot = 0.0
     p_dot = 0.0
     for y in observed:
         t_dot = a_dot * m + m_dot * a
         m = a * m
         t = a * a
-        p_dot = 2.0 * a_dot * a * p + p_dot * t + q_dot
+        t_1 = 2.0 * a_dot * a * p
         p = t * p + q
+        p_dot = t_1 + p_dot * t + q_dot
         s = p + r
         s_dot = p_dot + r_dot
         gain = p / s
         gain_dot = p_dot / s - s_dot * gain / s
         residual = y - m
         residual_dot = -t_dot
-        t_1 = 2.0 * math.pi
-        t_2 = t_1 * s
-        t_3 = residual**2 / s
-        nll += 0.5 * (math.log(t_2) + t_3)
+        t = 2.0 * math.pi
+        t_1 = t * s
+        t_2 = residual**2 / s
         nll_dot = nll_dot + 0.5 * (
-            s_dot * t_1 / t_2 + 2.0 * residual_dot * residual / s - s_dot * t_3 / s
+            s_dot * t / t_1 + 2.0 * residual_dot * residual / s - s_dot * t_2 / s
         )
-        m += gain * residual
+        nll += 0.5 * (math.log(t_1) + t_2)
         m_dot = t_dot + gain_dot * residual + residual_dot * gain
-        t_4 = 1.0 - gain
-        p_dot = p_dot * t_4 - gain_dot * p
-        p *= t_4
+        m += gain * residual
+        t = 1.0 - gain
+        p_dot = p_dot * t - gain_dot * p
+        p *= t
     return nll, nll_dot

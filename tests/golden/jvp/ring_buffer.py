@@ -6,14 +6,14 @@ def ring_buffer_jvp(x, gain, delay, x_dot, gain_dot):
     ring = np.zeros(delay)
     ring_dot = np.zeros_like(ring)
     energy = 0.0
-    len_x = len(x)
     energy_dot = 0.0
-    for i in range(len_x):
+    for i in range(len(x)):
         k = i % delay
-        y = x[i] + gain * ring[k]
-        y_dot = x_dot[i] + gain_dot * ring[k] + ring_dot[k] * gain
+        ring_item = ring[k]
+        y = x[i] + gain * ring_item
+        y_dot = x_dot[i] + gain_dot * ring_item + ring_dot[k] * gain
         ring[k] = y
         ring_dot[k] = y_dot
-        energy += y**2
         energy_dot = energy_dot + 2.0 * y_dot * y
+        energy += y**2
     return energy, energy_dot
