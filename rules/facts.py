@@ -47,6 +47,7 @@ declare(np.reciprocal, form="reciprocal")
 declare(builtins.max, np.maximum, form="largest")
 declare(builtins.min, np.minimum, form="smallest")
 declare(np.where, form="choice")
+declare(np.conj, np.real, keeps_real=True)
 declare(np.clip, form="clip")
 
 # --- entries of the result that do not depend on an operand --------------------------------------

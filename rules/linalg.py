@@ -234,6 +234,9 @@ def pull_norm(out_bar, out, x, *, ord=None, axis=None, keepdims=False):
 
 @pushforward(np.linalg.norm)
 def push_norm(out, x, x_dot, *, ord=None, axis=None, keepdims=False):
+    if ord is None or ord == "fro":
+        total = np.sum(np.real(np.conj(x) * x_dot), axis=axis, keepdims=keepdims)
+        return total / np.where(out == 0, np.inf, out)
     partials = pull_norm(np.ones_like(out), out, x, ord=ord, axis=axis, keepdims=keepdims)
     return np.sum(np.real(partials * x_dot), axis=axis, keepdims=keepdims)
 

@@ -393,7 +393,6 @@ def pull_extreme(out_bar, out, *items):
     return [out_bar * share for share in ties(out, items)]
 
 
-@pushforward(builtins.max, builtins.min)
 def push_extreme(out, *items_and_tangents):
     """Equal share among ties. One sequence, or two items and more."""
     n = len(items_and_tangents) // 2
@@ -402,6 +401,30 @@ def push_extreme(out, *items_and_tangents):
         items, items_dot = items[0], items_dot[0]
     parts = numbers(items_dot, items)
     return sum([w * part for w, part in zip(ties(out, items), parts, strict=True)])
+
+
+@pushforward(builtins.max)
+def push_max(out, *items_and_tangents):
+    if len(items_and_tangents) != 4:
+        return push_extreme(out, *items_and_tangents)
+    x, y, x_dot, y_dot = items_and_tangents
+    if x_dot is None:
+        x_dot = 0.0
+    if y_dot is None:
+        y_dot = 0.0
+    return x_dot if x > y else y_dot if x < y else 0.5 * (x_dot + y_dot)
+
+
+@pushforward(builtins.min)
+def push_min(out, *items_and_tangents):
+    if len(items_and_tangents) != 4:
+        return push_extreme(out, *items_and_tangents)
+    x, y, x_dot, y_dot = items_and_tangents
+    if x_dot is None:
+        x_dot = 0.0
+    if y_dot is None:
+        y_dot = 0.0
+    return x_dot if x < y else y_dot if x > y else 0.5 * (x_dot + y_dot)
 
 
 def places(iterable, key, reverse):

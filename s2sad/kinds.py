@@ -612,11 +612,16 @@ def holds_complex(kind: Kind) -> bool:
 
 def shares_nothing(kind: Kind) -> bool:
     """Say whether values of a kind have no memory that could be written."""
+    if isinstance(kind, Array):
+        return False
+    if isinstance(kind, _NO_MEMORY):
+        return True
     if isinstance(kind, Tuple | Union):
         return all(map(shares_nothing, kind.inside))
-    if isinstance(kind, Unknown):
-        return kind.cls in (slice, FLAGS)
-    return isinstance(kind, Num | Str | NoneKind | Known | LocalFunction | Choice | Unbound)
+    return isinstance(kind, Unknown) and kind.cls in (slice, FLAGS)
+
+
+_NO_MEMORY = (Num, Str, NoneKind, Known, LocalFunction, Choice, Unbound)
 
 
 def may_hold(kind: Kind, owner: Kind) -> bool:

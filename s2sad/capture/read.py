@@ -263,7 +263,8 @@ def read(fn: types.FunctionType) -> Source:
     code = fn.__code__
     made = _made.get(id(code))
     if made is not None:
-        return Source(fn, _name(fn), code.co_filename, made.lines, _function(made.found))
+        node = _function(made.found) if made.node is None else made.node
+        return Source(fn, _name(fn), code.co_filename, made.lines, node)
     kind = _suspends(code)
     if kind:
         raise _unsupported(fn, kind)
@@ -274,11 +275,12 @@ def read(fn: types.FunctionType) -> Source:
 
 @dataclass(frozen=True)
 class _Made:
-    """The source of a function that was derived, while its code lives."""
+    """The source of a function that nobody edits, while its code lives; its `node` is kept too."""
 
     lines: tuple[str, ...]
     found: _Found
     code: weakref.ref[types.CodeType]
+    node: gast.FunctionDef | None = None
 
 
 # By the identity of the code: codes that are equal may be of different texts, and die one by one.
@@ -299,6 +301,20 @@ def remember_at(fn: types.FunctionType, node: ast.FunctionDef, lines: tuple[str,
     key = id(fn.__code__)
     alive = weakref.ref(fn.__code__, functools.partial(_forget, key))
     _made[key] = _Made(lines, _Found(node, 0, ""), alive)
+
+
+def read_once(fn: types.FunctionType) -> None:
+    """Let a function be read, as it is now, as often as is asked for: a rule, of many kinds."""
+    key = id(fn.__code__)
+    known = _made.get(key)
+    if known is not None:
+        if known.node is None:
+            _made[key] = replace(known, node=_function(known.found))
+        return
+    file = _file(fn)
+    found = _find(file, fn)
+    alive = weakref.ref(fn.__code__, functools.partial(_forget, key))
+    _made[key] = _Made(file.lines, found, alive, _function(found))
 
 
 def _forget(key: int, _: object) -> None:

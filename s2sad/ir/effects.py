@@ -41,12 +41,14 @@ _NOWHERE: Where = frozenset()
 @dataclass(frozen=True)
 class Derived:
     """What is known of a derived program: which variables are the user's `values`, and which are
-    shadows. Memory that others may know is one class of either.
+    shadows. Memory that others may know is one class of either. Where nothing is `caught`, an
+    exception ends the function, and nobody sees what memory of its own holds.
     """
 
     memory: Memories
     values: frozenset[Var]
     shadows: frozenset[Var]
+    caught: bool
 
     def where(self, given: Iterable[Var]) -> Where:
         """Return the classes of memory that some variables may be a part of."""
@@ -71,6 +73,12 @@ class Derived:
                     found.setdefault(root, set()).add(word)
         return {root: frozenset(words) for root, words in found.items()}
 
+    def ends_unseen(self, op: Op) -> bool:
+        """Say whether nobody sees what an operation writes if the next one raises."""
+        roots = [self.memory.of(p.object) for p in op.writes if isinstance(p.object, Var)]
+        known = len(roots) == len(op.writes) and not self.caught
+        return known and not any(r is None or self.memory.is_outside(r) for r in roots)
+
     def is_ours(self, op: Op) -> bool:
         """Say whether an operation computes nothing that the user's code does."""
         return bool(op.outs) and self.values.isdisjoint(op.outs)
@@ -81,6 +89,7 @@ class Footprint:
     """What an operation does to the world: it acts, it may raise, it reads memory or some cells.
 
     `writes` is the memory that variables share and it may write, `sets` are the cells it binds.
+    What it does is `unseen` where an exception follows.
     """
 
     acts: bool = False
@@ -89,6 +98,7 @@ class Footprint:
     writes: Where = _NOWHERE
     looks: frozenset[Var] = frozenset()
     sets: frozenset[Var] | None = frozenset()  # None: any
+    unseen: bool = False
 
     def joined(self, other: Footprint) -> Footprint:
         """Return the footprint of both."""
@@ -128,7 +138,7 @@ def commute(a: Footprint, b: Footprint) -> bool:
     if a.acts and b.acts:
         return False
     quiet, act = (b, a) if a.acts else (a, b)
-    if quiet.raises or _meet(quiet.reads, act.writes):
+    if (quiet.raises and not act.unseen) or _meet(quiet.reads, act.writes):
         return False
     return not quiet.looks or (act.sets is not None and not quiet.looks & act.sets)
 
@@ -169,7 +179,8 @@ def _of_op(op: Op, derived: Derived | None) -> Footprint:
             return ANYTHING
         known = derived is not None and bool(op.writes)
         where = derived.where(cells) if derived is not None and known else None
-        return Footprint(True, True, None, where, frozenset(), cells)  # it binds no other cell
+        unseen = derived is not None and derived.ends_unseen(op)
+        return Footprint(True, True, None, where, frozenset(), cells, unseen)
     if effect == "any" and not _only_computes(op):
         return ANYTHING
     raises = form not in _ARITHMETIC and form not in _MAKES and form != "discard"

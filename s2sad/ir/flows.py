@@ -201,7 +201,8 @@ class _Walk:
                     self.flows.add([v for v in stored if v is not owner], (owner,))
                 if isinstance(owner.kind, K.Unknown) and owner.kind.cls is None and not owner.cell:
                     self.flows.lost.add(owner)
-                self.written.add(self.class_of(owner))
+                if place.path or not owner.cell:  # a cell that is bound anew holds another object
+                    self.written.add(self.class_of(owner))
         if op.primitive.form == "closure":
             cells = [p.object for p in op.writes if isinstance(p.object, Var)]
             self.rebinding |= dict.fromkeys(op.outs, cells)

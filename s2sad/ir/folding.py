@@ -14,7 +14,7 @@ changes what it gives. A block in which every value does prints as an expression
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
@@ -23,6 +23,7 @@ import gast
 from s2sad.ir import program as P
 from s2sad.ir.effects import Derived, Footprint, code_of, commute, footprint
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.repeated import Reads, repeated
 
 STATEMENTS = frozenset(
     {
@@ -31,6 +32,9 @@ STATEMENTS = frozenset(
         "statement",
     }
 )
+_STORES = frozenset(
+    {"augmented", "bind", "put item", "augmented item", "put field", "augmented field"}
+)
 _WIDE = 84
 
 
@@ -38,27 +42,32 @@ _WIDE = 84
 class Fold:
     """What stands where it is used: values, and regions that print as expressions.
 
-    `cells` are values that are nothing but what a cell gets: they print under its name.
+    `cells` are values that are nothing but what a cell gets: they print under its name. What is
+    `repeated` stands in each expression that uses it.
     """
 
     values: Mapping[Var, P.Operation]
     whole: frozenset[P.Region]
     cells: Mapping[Var, Var]
     unused: frozenset[Var]
+    repeated: frozenset[Var] = frozenset()
 
     def leaves(self, operands: Iterable[Operand]) -> frozenset[Var]:
         """Return the variables that are read where operands print."""
         found: set[Var] = set()
-        pending = [v for v in map(P.variable, operands) if v is not None]
+        given = [v for v in map(P.variable, operands) if v is not None]
+        pending, binds = list(given), False
         while pending:
             v = pending.pop()
             made = self.values.get(v)
             if made is not None:
-                pending += read_inside(made) if not isinstance(made, Op) else []
+                if not isinstance(made, Op):
+                    pending += read_inside(made)
+                    binds = True
                 pending += [w for w in map(P.variable, P.operands(made)) if w is not None]
             elif not v.cell and v not in self.cells:
                 found.add(v)
-        return frozenset(found - self._targets(operands))
+        return frozenset(found - self._targets(given) if binds else found)
 
     def _targets(self, operands: Iterable[Operand]) -> set[Var]:
         made = [self.values.get(v) for v in map(P.variable, operands) if v is not None]
@@ -108,7 +117,8 @@ def fold(
             unused = frozenset(
                 v for o in P.every(program.block) for v in o.outs if not folder.uses[v]
             )
-            return Fold(folder.values, whole, cells, unused)
+            again = frozenset(folder.again & folder.values.keys())
+            return Fold(folder.values, whole, cells, unused, again)
         whole -= folder.failed
 
 
@@ -239,28 +249,53 @@ class _Folder:
     derived: Derived | None
     values: dict[Var, P.Operation] = field(default_factory=dict)
     failed: set[P.Region] = field(default_factory=set)
+    again: set[Var] = field(default_factory=set)
+    widths: dict[P.Block, int] = field(default_factory=dict)
     prints: dict[P.Operation, Footprint] = field(default_factory=dict)
+    so_far: Fold = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.so_far = Fold(self.values, self.whole, {}, frozenset())
 
     def block(self, block: P.Block, bare: bool) -> bool:
         """Fold what folds in a block; say whether it prints as an expression."""
         line = _Line(self, bare)
+        if self.derived is not None:
+            self.again |= self.read_anew(block, bare)
         for operation in block.ops:
             if not isinstance(operation, Op):
                 self.region(operation)
             line.add(operation)
-        line.end(block, bare or block is self.function)
+        self.widths[block] = line.end(block, bare or block is self.function)
         return all(map(self.is_folded, block.ops)) if bare else True
+
+    def read_anew(self, block: P.Block, bare: bool) -> frozenset[Var]:
+        """Return the values of a block that stand in each expression that uses them."""
+        ends = bare or block is self.function or block.end.how in ("raise", "yield")
+        places = [*map(slots, block.ops), block.end.results if ends else ()]
+        return repeated(Reads(block.ops, places, self.uses, self.loose, self.foot))
 
     def region(self, region: P.Region) -> None:
         bare = blocks_as_expressions(region) if region in self.whole else ()
         for inner in P.blocks(region):
             if inner in bare:
-                if not self.block(inner, True):
+                if not self.block(inner, True) or self.is_long(region):
                     self.failed.add(region)
             elif not self.kept_apart(region, inner):
                 self.block(inner, False)
         if isinstance(region, P.Collect) and region not in self.whole:
             self.failed |= self.whole & set(_parts(region))
+
+    def is_long(self, region: P.Region) -> bool:
+        """Say whether a choice that nobody wrote takes more than a line."""
+        return self.is_ours(region) and isinstance(region, P.If) and self.width(region) > _WIDE
+
+    def width(self, operation: P.Operation) -> int:
+        """Return about how many columns an operation takes beside its operands."""
+        if isinstance(operation, Op):
+            return _own_width(operation)
+        bare = blocks_as_expressions(operation) if operation in self.whole else ()
+        return 16 + sum(self.widths.get(block, 0) for block in bare)
 
     def kept_apart(self, region: P.Region, inner: P.Block) -> bool:
         """Walk a guard, or the class of a handler: Python has no statements for them."""
@@ -274,6 +309,10 @@ class _Folder:
         if found and not self.block(inner, True):
             raise NotImplementedError("a value in a guard, or a class caught, that is used twice")
         return found
+
+    def is_ours(self, operation: P.Operation) -> bool:
+        """Say whether an operation computes nothing that the user's code does."""
+        return self.derived is not None and self.derived.values.isdisjoint(operation.outs)
 
     def is_folded(self, operation: P.Operation) -> bool:
         """Say whether an operation leaves no statement."""
@@ -290,7 +329,7 @@ class _Folder:
         given = list(P.operands(operation))
         if not isinstance(operation, Op):
             given += read_inside(operation)
-        return Fold(self.values, self.whole, {}, frozenset()).leaves(given)
+        return self.so_far.leaves(given)
 
     def foot(self, operation: P.Operation) -> Footprint:
         if operation not in self.prints:
@@ -330,15 +369,16 @@ class _Line:
         if _is_augmented(operation):
             held |= self.cell_read(operation, here, held)
         self.holds.append(held | {here})
-        self.widths.append(width + _own_width(operation))
+        self.widths.append(width + self.folder.width(operation))
         for v in operation.outs:
             self.at[v] = here
 
-    def end(self, block: P.Block, bare: bool) -> None:
-        """Let what a block gives fold into its end, where that is no assignment."""
+    def end(self, block: P.Block, bare: bool) -> int:
+        """Let what a block gives fold into its end, where that is no assignment; say how wide."""
         end = block.end
         if bare or end.how in ("raise", "yield"):
-            self.taken(end.results, len(self.ops), None)
+            return self.taken(end.results, len(self.ops), None)[1]
+        return 0
 
     def taken(
         self, given: Iterable[Operand], here: int, user: P.Operation | None
@@ -346,6 +386,7 @@ class _Line:
         """Fold what may fold of some operands, which are evaluated in this order."""
         found: frozenset[int] = frozenset()
         operands = list(given)
+        lines = self.lines_of_their_own(operands, user)
         width = sum(map(self.width, operands))
         for operand in reversed(operands):
             v = P.variable(operand)
@@ -355,13 +396,41 @@ class _Line:
             if operand is operands[-1] and self.reads_before(user, start):
                 continue
             wider = width - self.width(v) + self.widths[start]
-            if wider > _WIDE and not self.as_written(start, user):
+            if v in lines:
                 continue
             if self.fits(self.holds[start], here, found) and not self.crosses(v, start, here):
                 self.folder.values[v] = self.ops[start]
                 found |= self.holds[start]
                 width = wider
         return found, width
+
+    def lines_of_their_own(
+        self, operands: Sequence[Operand], user: P.Operation | None
+    ) -> frozenset[Var]:
+        """Return the widest operands, without which the others fit into a line."""
+        given = [v for v in map(P.variable, operands) if v is not None and v in self.at]
+        if sum(self.widths[self.at[v]] for v in given) + 20 * len(operands) <= _WIDE:
+            return frozenset()
+        wide = {}
+        for v in given:
+            if self.may_fold(v, self.at[v]):
+                wide[v] = self.widths[self.at[v]] - self.width(v)
+        total = sum(map(self.width, operands)) + sum(wide.values())
+        found = set()
+        for v in sorted(wide, key=wide.__getitem__, reverse=True):
+            if total <= _WIDE:
+                break
+            start = self.at[v]
+            if not (self.stays_whole(v, start) or self.as_written(start, user)):
+                if not self.is_stored(v, user):
+                    found.add(v)
+                    total -= wide[v]
+        return frozenset(found)
+
+    def stays_whole(self, v: Var, start: int) -> bool:
+        """Say whether a value stands where it is used, however long that is."""
+        operation = self.ops[start]
+        return v in self.folder.again or (isinstance(operation, Op) and self.in_brackets(operation))
 
     def reads_before(self, user: P.Operation | None, start: int) -> bool:
         """Say whether Python reads what is changed in place, and then computes what changes it.
@@ -375,7 +444,7 @@ class _Line:
 
     def may_fold(self, v: Var, start: int) -> bool:
         operation, folder = self.ops[start], self.folder
-        if folder.uses[v] != 1 or len(operation.outs) != 1:
+        if (folder.uses[v] != 1 and v not in folder.again) or len(operation.outs) != 1:
             return False
         if not isinstance(operation, Op):
             if operation not in folder.whole or not isinstance(operation, P.If | P.Collect):
@@ -401,7 +470,15 @@ class _Line:
         made, origin = self.ops[start], self.ops[start].origin
         if user is None and isinstance(made, Op) and made.primitive.form == "tuple":
             return True  # a line for a tuple that is returned saves none
+        if user is not None and self.folder.is_ours(made):
+            return self.bare
         return self.bare or (origin is not None and user is not None and origin is user.origin)
+
+    def is_stored(self, v: Var, user: P.Operation | None) -> bool:
+        """Say whether a value of ours is all that stands on the right of an assignment."""
+        if not isinstance(user, Op) or not self.folder.is_ours(self.ops[self.at[v]]):
+            return False
+        return user.primitive.form in _STORES and user.operands[-1] is v
 
     def fits(self, moved: frozenset[int], here: int, later: frozenset[int]) -> bool:
         """Say whether operations may be evaluated at another one, before those that are `later`."""
@@ -465,13 +542,12 @@ def _is_augmented(operation: P.Operation) -> TypeGuard[Op]:
     return isinstance(operation, Op) and operation.primitive.form == "augmented"
 
 
-def _own_width(operation: P.Operation) -> int:
+def _own_width(op: Op) -> int:
     """Return about how many columns an operation takes beside its operands."""
-    if not isinstance(operation, Op):
-        return 16
-    form, word = operation.primitive.form, operation.primitive.word
+    form, word = op.primitive.form, op.primitive.word
     signs = {"prefix": 1, "slice": 2, "item": 2, "same": 0, "infix": 3}
-    return signs.get(form, 3 + (len(word) if form in ("field", "method") else 0))
+    named = sum(len(n) + 3 for n, v in op.settings if isinstance(v, P.OPERANDS))
+    return named + signs.get(form, 3 + (len(word) if form in ("field", "method") else 0))
 
 
 def slots(operation: P.Operation) -> tuple[Operand, ...]:

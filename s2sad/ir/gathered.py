@@ -35,8 +35,10 @@ from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
 
 Ops = list[Op]
+_TOTAL = K.Known(np.sum)
+_LINEAR = (_TOTAL, K.Known(np.mean))
 _MULT, _DIV, _ADD, _SUB = (L.INFIX[w] for w in ("Mult", "Div", "Add", "Sub"))
-_MINUS = L.PREFIX["USub"]
+_MINUS, _COPY = L.PREFIX["USub"], L.method("copy")
 
 
 def gathered(program: P.Program, fixed: frozenset[Var]) -> P.Program:
@@ -54,12 +56,6 @@ class Product:
     below: list[Operand] = field(default_factory=list)
     count: int = 0
 
-    @property
-    def key(self) -> tuple[frozenset[tuple[Operand, int]], ...]:
-        """What two products have in common that differ in their coefficients."""
-        parts = (Counter(part) for part in (self.above, self.below))
-        return tuple(frozenset(part.items()) for part in parts)
-
 
 @dataclass
 class Term:
@@ -73,15 +69,20 @@ class Term:
 class _Worker:
     makers: Makers
     fixed: frozenset[Var]
+    choices: set[Operand] = field(default_factory=set)
 
     def block(self, block: P.Block) -> P.Block:
         done: list[P.Operation] = []
         for operation in block.ops:
             if isinstance(operation, Op):
-                for op in self.op(self.bare(operation)):
+                made = self.op(self.bare(operation))
+                if made != [operation]:
+                    self.makers.instead(operation, made)
+                for op in made:
                     self.makers.made(op)
                     done.append(op)
             else:
+                self.choices.update(operation.outs if isinstance(operation, P.If) else ())
                 loops = isinstance(operation, P.For | P.While | P.Collect)
                 done.append(R.with_blocks(operation, functools.partial(self.inner, loops)))
         return P.Block(block.params, tuple(done), block.end)
@@ -91,15 +92,55 @@ class _Worker:
             return self.block(block)
 
     def bare(self, op: Op) -> Op:
-        """Return arithmetic that reads a value to which nothing is added, instead of the sum."""
+        """Return arithmetic that reads a value to which nothing is added, instead of the sum.
+
+        What is stored in a part of an array need not have the shape of that part.
+        """
+        if op.primitive.form in ("put item", "augmented item"):
+            return self.stored(op)
         if op.primitive.form != "infix" or op.outs[0] in self.fixed:
             return op
         table = {v: self.plain(v) for v in op.operands if isinstance(v, Var)}
         return op if all(v is w for v, w in table.items()) else R.op_with(op, table)
 
+    def stored(self, op: Op) -> Op:
+        """Return u[i] = x for u[i] = x + np.zeros_like(y), u *= 2.0 for u[...] = 2.0 * u."""
+        owner, index, value = op.operands
+        if not isinstance(kind_of(owner), K.Array) or not isinstance(value, Var):
+            return op
+        bare = self.spread(value)
+        if bare is not None:
+            return replace(op, operands=(owner, index, bare[0]))
+        made = self.own(value, kind_of(owner)) if op.primitive is L.PUT_ITEM else None
+        if made is not None and made.primitive is _MULT and index == P.Const(...):
+            factors = [v for v in made.operands if v is not owner]
+            if len(factors) == 1:
+                given = (owner, index, factors[0])
+                return replace(op, primitive=L.AUGMENTED_ITEM["Mult"], operands=given)
+        return op
+
+    def spread(self, given: Operand) -> tuple[Operand, Operand] | None:
+        """Return x and y for x + np.zeros_like(y), of a value that nobody else reads."""
+        op = self.own(given, kind_of(given))
+        if op is None or op.primitive is not _ADD:
+            return None
+        value, zeros = op.operands
+        made = self.makers.of(zeros)
+        if made is None or made.primitive is not L.CALL or len(made.operands) != 2:
+            return None
+        fn, like = made.operands
+        is_zeros = isinstance(fn, P.Outer) and fn.kind == K.Known(np.zeros_like)
+        return (value, like) if is_zeros and not made.settings else None
+
     def plain(self, given: Var) -> Operand:
-        """Return x for x + (x == 0) * False."""
+        """Return x for x + (x == 0) * False, for a copy of x, and for x.conj() of reals."""
         op = self.makers.of(given) if given not in self.fixed else None
+        if op is not None and op.primitive is _COPY and not op.settings:
+            alone = isinstance(given.kind, K.Array) and self.makers.uses[given] == 1
+            return op.operands[0] if alone else given
+        real = I.kept(op) if op is not None else None
+        if real is not None:
+            return real
         if op is not None and op.primitive is _ADD:
             left, right = op.operands
             if self.is_nothing(right) and _covers(left, right):
@@ -132,7 +173,9 @@ class _Worker:
         """Return what has computed a number that nobody else reads, with the shape of another."""
         if not isinstance(given, Var) or given in self.fixed or not _is_real(given.kind):
             return None
-        if self.makers.uses[given] > 1 or not (_is_number(given.kind) or _alike(given.kind, like)):
+        if self.makers.uses[given] > 1 or not (
+            _is_number(given.kind) or _as_wide(given.kind, like)
+        ):
             return None
         return self.makers.of(given, here=True)
 
@@ -152,7 +195,19 @@ class _Worker:
         found = Product()
         self.take_apart(found, op, op.outs[0].kind, True)
         self.inverted(found)
+        self.narrowed(found)
         return found if _is_exact(found) else None
+
+    def narrowed(self, out: Product) -> None:
+        """Let x stand for x + np.zeros_like(y) beside a factor of the shape of y."""
+        for i, v in enumerate(out.above):
+            bare = self.spread(v)
+            if bare is None:
+                continue
+            shape = kind_of(bare[1])
+            others = [*out.above[:i], *out.above[i + 1 :], *out.below]
+            if any(w is bare[1] or _alike(kind_of(w), shape) for w in others):
+                out.above[i] = bare[0]
 
     def inverted(self, out: Product) -> None:
         """Let p * p stand for p / x, where p is 1.0 / x."""
@@ -198,6 +253,7 @@ class _Worker:
         for v in numbers:
             minus = chain.times(v, minus)
         below = [v for v in product.below if _is_number(kind_of(v))]
+        below.sort(key=lambda v: v in self.choices)
         if chain.value is None and arrays and below:
             minus = chain.times(arrays.pop(0), minus)
         for v in below:
@@ -216,7 +272,7 @@ class _Worker:
         count = self.terms(op, 1.0, terms)
         if not all(_is_exact(t.product) and _are_real(t.product) for t in terms):
             return None
-        merged = _merged([t for t in terms if t.product.coefficient != 0.0] or terms[:1])
+        merged = self.merged([t for t in terms if t.product.coefficient != 0.0] or terms[:1])
         first = next((i for i, t in enumerate(merged) if t.product.coefficient > 0), 0)
         merged.insert(0, merged.pop(first))
         made = self.added(merged, op)
@@ -224,12 +280,42 @@ class _Worker:
             return None
         return None if len(made) == 1 and _same(made[0], op) else made
 
+    def merged(self, terms: Sequence[Term]) -> list[Term]:
+        """Return terms of which equal ones are one."""
+        found: dict[object, Term] = {}
+        for term in terms:
+            p = term.product
+            key = (self.key(p), p.coefficient > 0) if p.above else object()
+            if key in found:
+                total = found[key].product.coefficient + p.coefficient
+                found[key] = Term(replace(p, coefficient=total), None)
+            else:
+                found[key] = term
+        return list(found.values())
+
+    def key(self, product: Product) -> object:
+        """Return what two products have in common that differ in their coefficients."""
+        above, below = product.above, product.below
+        return frozenset(Counter(map(self.factor, above)).items()), frozenset(
+            Counter(below).items()
+        )
+
+    def factor(self, given: Operand) -> object:
+        """Return what stands for a factor: np.dot(u, v) is np.dot(v, u), of real vectors."""
+        op = self.makers.of(given)
+        if op is None or op.primitive is not L.CALL or len(op.operands) != 3 or op.settings:
+            return given
+        fn, *vectors = op.operands
+        plain = isinstance(fn, P.Outer) and fn.kind == K.Known(np.dot)
+        alike = all(I.elements(kind_of(v)) == "float" and _rank(v) == 1 for v in vectors)
+        return frozenset(Counter(vectors).items()) if plain and alike else given
+
     def terms(self, op: Op, sign: float, found: list[Term]) -> int:
         """Add the terms of a sum; return of how many operations it consists."""
         like, count = op.outs[0].kind, 1
         signs = (sign, -sign if op.primitive is _SUB else sign)
         for given, mine in zip(op.operands, signs, strict=True):
-            inner = self.own(given, like) if _alike(kind_of(given), like) else None
+            inner = self.own(given, like) if _as_wide(kind_of(given), like) else None
             if inner is not None and inner.primitive in (_ADD, _SUB):
                 count += self.terms(inner, mine, found)
                 continue
@@ -266,7 +352,7 @@ class _Worker:
     def summed(self, op: Op) -> Ops | None:
         """np.sum(2.0 * u * v) -> 2.0 * np.dot(u, v), for vectors"""
         callee, *given = op.operands
-        if not isinstance(callee, P.Outer) or callee.kind != K.Known(np.sum):
+        if not isinstance(callee, P.Outer) or callee.kind not in _LINEAR:
             return None
         if len(given) != 1 or op.settings or not _is_real(op.outs[0].kind):
             return None
@@ -290,7 +376,7 @@ class _Worker:
         """Return the sum of a product of arrays; that of two vectors has a name."""
         first, *others = (kind_of(v) for v in arrays)
         if len(others) == 1 and isinstance(first, K.Array) and first.rank == 1:
-            if _alike(first, others[0]):
+            if callee.kind == _TOTAL and _alike(first, others[0]):
                 home = callee.name.rpartition(".")[0]
                 dot = P.Outer(f"{home}.dot" if home else "dot", K.Known(np.dot))
                 if home:
@@ -344,20 +430,6 @@ def _bare(product: Product, op: Op) -> Ops | None:
     return [Op((out,), L.SAME, (factors[0],), origin=op.origin)]
 
 
-def _merged(terms: Sequence[Term]) -> list[Term]:
-    """Return terms of which equal ones are one."""
-    found: dict[object, Term] = {}
-    for term in terms:
-        p = term.product
-        key = (p.key, p.coefficient > 0) if p.above else object()
-        if key in found:
-            total = found[key].product.coefficient + p.coefficient
-            found[key] = Term(replace(p, coefficient=total), None)
-        else:
-            found[key] = term
-    return list(found.values())
-
-
 # --- kinds ---------------------------------------------------------------------------------------
 
 
@@ -384,10 +456,22 @@ def _is_number(kind: Kind) -> bool:
     return isinstance(kind, K.Num) or (isinstance(kind, K.Array) and not kind.rank)
 
 
+def _rank(given: Operand) -> int:
+    kind = kind_of(given)
+    return kind.rank if isinstance(kind, K.Array) else 0
+
+
 def _alike(one: Kind, other: Kind) -> bool:
     """Say whether two kinds have the same shape."""
     if isinstance(one, K.Array) and isinstance(other, K.Array):
         return K.same_shape(one.dims, other.dims)
+    return _is_number(one) and _is_number(other)
+
+
+def _as_wide(one: Kind, other: Kind) -> bool:
+    """Say whether two kinds have the same number of axes."""
+    if isinstance(one, K.Array) and isinstance(other, K.Array):
+        return one.rank == other.rank
     return _is_number(one) and _is_number(other)
 
 

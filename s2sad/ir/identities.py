@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.kinds import Kind
 
@@ -142,6 +143,22 @@ def is_signed(kind: Kind) -> bool:
     """Say whether a sign may be taken off a number, put elsewhere, and nothing wraps."""
     of_python = isinstance(kind, K.Num) and kind.type == "int" and kind.dtype is None
     return elements(kind) in ("float", "complex") or of_python
+
+
+def _function(callee: P.Operand) -> object | None:
+    known = callee.kind if isinstance(callee, P.Outer) else None
+    return known.value if isinstance(known, K.Known) else None
+
+
+def kept(op: P.Op) -> P.Operand | None:
+    """Return the array of real numbers that a function gives as it is: np.conj(x) is x."""
+    if op.primitive.form != "call" or len(op.operands) != 2 or op.settings:
+        return None
+    callee, given = op.operands
+    fn = _function(callee)
+    if fn is None or not registry.numbers_of(fn).keeps_real or not isinstance(given, P.Var):
+        return None
+    return given if isinstance(given.kind, K.Array) and elements(given.kind) == "float" else None
 
 
 def is_power_of_two(value: Number) -> bool:

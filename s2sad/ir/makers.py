@@ -11,7 +11,7 @@ A walk through a program says what it passes: `made` for an operation, `entered`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from s2sad.ir import program as P
@@ -24,7 +24,7 @@ class Makers:
 
     def __init__(self, program: P.Program) -> None:
         self.memory = memories(program)
-        self.uses = Counter(_read(program))
+        self.uses = uses_of(program)
         self._clock = 0
         self._made: dict[Var, tuple[Op, int, P.Block]] = {}
         self._written: dict[Var, int] = {}
@@ -48,6 +48,17 @@ class Makers:
         self._writes(op)
         for v in op.outs:
             self._made[v] = op, self._clock, self._block
+
+    def instead(self, old: Op, made: Sequence[Op]) -> None:
+        """Note that operations take the place of one: what it alone has read is read less often."""
+        self.uses.update(v for op in made for v in map(P.variable, P.operands(op)) if v is not None)
+        pending = [old]
+        while pending:
+            for v in filter(None, map(P.variable, P.operands(pending.pop()))):
+                self.uses[v] -= 1
+                found = self._made.get(v)
+                if not self.uses[v] and found is not None and len(found[0].outs) == 1:
+                    pending.append(found[0])
 
     def of(self, given: Operand, here: bool = False) -> Op | None:
         """Return what has computed a value, if that gives it still; in this block if `here`."""
@@ -79,6 +90,11 @@ class Makers:
             root = self.memory.of(v)
             if root is not None:
                 self._written[root] = self._clock
+
+
+def uses_of(program: P.Program) -> Counter[Var]:
+    """Count how often each variable is read."""
+    return Counter(_read(program))
 
 
 def _read(program: P.Program) -> Iterator[Var]:

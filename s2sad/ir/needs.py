@@ -31,13 +31,12 @@ Part = Var | P.Operation | P.Block | Memory
 Needed = frozenset[Part]
 
 
-def needed(program: P.Program, theirs: frozenset[Var] | None = None) -> Needed:
+def needed(program: P.Program, own: frozenset[Var] | None = None) -> Needed:
     """Return what a program needs.
 
-    Where some values are known to be `theirs`, the user's, no other operation raises what they
-    catch.
+    Of a derived program the user's `own` values are told: nobody waits for what others raise.
     """
-    worker = _Walk(memories(program), theirs)
+    worker = _Walk(memories(program), own)
     worker.block(program.block, _Around())
     end = program.block.end
     if end.how == "next":
@@ -76,7 +75,7 @@ _SAFE = ("same", "tuple", "list", "slice", "closure", "discard")
 @dataclass
 class _Walk:
     memory: Memories
-    theirs: frozenset[Var] | None
+    own: frozenset[Var] | None = None
     roots: list[Part] = field(default_factory=list)
     edges: dict[Part, list[Part]] = field(default_factory=dict)
     makers: dict[Var, P.Operation] = field(default_factory=dict)
@@ -150,12 +149,19 @@ class _Walk:
         self.edge(op, self.variables(P.operands(op)))
         for cell in [v for v in map(P.variable, op.operands) if v is not None and v.cell]:
             self.holds(cell)
-        ours = self.theirs is not None and bool(op.outs) and self.theirs.isdisjoint(op.outs)
-        if known.acts or (around.caught and op.primitive.form not in _SAFE and not ours):
+        may_raise = op.primitive.form not in _SAFE and not self.is_derived(op)
+        if known.acts or (around.caught and may_raise):
             self.roots.append(op)
         self.written(op, known)
         if op.primitive.form == "discard":
             self.kept_by_maker(op)
+
+    def is_derived(self, operation: P.Operation) -> bool:
+        """Say whether an operation gives values, none of which the user's code computes."""
+        if self.own is None or not operation.outs or not self.own.isdisjoint(operation.outs):
+            return False
+        inner = () if isinstance(operation, Op) else P.blocks(operation)
+        return all(map(self.is_derived, (o for block in inner for o in block.ops)))
 
     def written(self, op: Op, known: Deed) -> None:
         """What writes memory is needed where somebody reads that memory, or may know it."""
@@ -198,7 +204,7 @@ class _Walk:
 
     def region(self, region: P.Region, around: _Around) -> None:
         self.edge(region, self.variables(_controls(region)))
-        if around.caught:
+        if around.caught and not self.is_derived(region):
             self.roots.append(region)
         match region:
             case P.If():

@@ -32,7 +32,8 @@ def printed(
 ) -> Node:
     """Return the function in which a program prints; no user wrote the names in `temps`."""
     params = _parameters(program)
-    found = fold(program, lambda v: not v.name or v.name in temps, derived=derived)
+    shadows = derived.shadows if derived is not None else frozenset[Var]()
+    found = fold(program, lambda v: not v.name or v.name in temps or v in shadows, derived=derived)
     names = versions(program, found, temps, params)
     return _function(program, params, Printer(found, names, comes_back=derived is None))
 

@@ -298,6 +298,8 @@ def operands(operation: Operation) -> tuple[Operand, ...]:
     """Return what an operation itself reads, not what the blocks in it do."""
     match operation:
         case Op():
+            if not operation.settings:
+                return operation.operands
             given = [v for _, v in operation.settings if isinstance(v, OPERANDS)]
             return (*operation.operands, *given)
         case If():
@@ -342,7 +344,9 @@ def flat(target: Target) -> tuple[Var, ...]:
 
 def variable(operand: Operand) -> Var | None:
     """Return the variable that an operand reads, if it is one."""
-    value = operand.value if isinstance(operand, Spread) else operand
+    if isinstance(operand, Var):
+        return operand
+    value = operand.value if isinstance(operand, Spread) else None
     return value if isinstance(value, Var) else None
 
 

@@ -15,7 +15,7 @@ into the memory at hand, and nobody else gets to know it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from s2sad import kinds as K
@@ -23,6 +23,7 @@ from s2sad.ir import identities as I
 from s2sad.ir import program as P
 from s2sad.ir import rebuilt as R
 from s2sad.ir.deeds import kind_of
+from s2sad.ir.makers import uses_of
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.primitives import language as L
@@ -37,7 +38,7 @@ def simplified(
 
     No user wrote the names in `temps`.
     """
-    worker = _Worker(fixed, _touched(program), temps)
+    worker = _Worker(fixed, _touched(program), uses_of(program), temps)
     return replace(program, block=worker.block(program.block))
 
 
@@ -46,14 +47,11 @@ def simplified(
 
 @dataclass(frozen=True)
 class _Touched:
-    """Classes of memory that somebody writes, those that others get to know, and how often each
-    variable is read.
-    """
+    """Classes of memory that somebody writes, and those that others get to know."""
 
     memory: Memories
     written: frozenset[Var]
     known: frozenset[Var]
-    uses: Mapping[Var, int]
 
     def steady(self, given: Operand) -> bool:
         """Say whether a value stays what it is."""
@@ -73,9 +71,7 @@ def _touched(program: P.Program) -> _Touched:
     memory = memories(program)
     written: list[Operand] = []
     known: list[Operand] = [*program.block.params, *program.block.end.results]
-    read: list[Operand] = list(program.block.end.results)
     for operation in P.every(program.block):
-        read += P.operands(operation)
         if isinstance(operation, Op):
             deed = memory.deeds[operation]
             written += [*deed.writes, *deed.draws]
@@ -85,9 +81,7 @@ def _touched(program: P.Program) -> _Touched:
         else:
             ends = [b.end for b in P.blocks(operation)]
             known += [r for end in ends if end.how == "raise" for r in end.results]
-            read += [r for end in ends for r in end.results]
-    uses = Counter(v for v in map(P.variable, read) if v is not None)
-    return _Touched(memory, _classes(memory, written), _classes(memory, known), uses)
+    return _Touched(memory, _classes(memory, written), _classes(memory, known))
 
 
 def _classes(memory: Memories, given: Iterable[Operand]) -> frozenset[Var]:
@@ -108,19 +102,31 @@ _BY_NAME = ("closure", "statement", "look", "forget")
 
 @dataclass
 class _Worker:
-    """`copies` are variables with what they are equal to, `made` is what computes the others."""
+    """`copies` are variables with what they are equal to, `made` is what computes the others.
+
+    `uses` says how often each variable is read, `here` are those that this block has made.
+    """
 
     fixed: frozenset[Var]
     touched: _Touched
+    uses: Counter[Var]
     temps: frozenset[str]
     copies: dict[Var, Operand] = field(default_factory=dict)
     made: dict[Var, Op] = field(default_factory=dict)
+    here: set[Var] = field(default_factory=set)
 
     def block(self, block: P.Block) -> P.Block:
         return self.walked(block, True)
 
     def walked(self, block: P.Block, may_end: bool) -> P.Block:
         """Return a block simplified; it ends where an arm that is taken ends, if it `may_end`."""
+        around, self.here = self.here, set()
+        try:
+            return self.simple(block, may_end)
+        finally:
+            self.here = around
+
+    def simple(self, block: P.Block, may_end: bool) -> P.Block:
         done: Ops = []
         for operation in block.ops:
             if isinstance(operation, Op):
@@ -170,6 +176,8 @@ class _Worker:
         """Return what stands in the place of an operation, its operands being simple."""
         if op.primitive.form in ("augmented", "augmented item"):
             return self.kept(self.in_place(op))
+        if op.primitive.form == "unpack":
+            return self.unpacked(op)
         item = self.item(op)
         if item is not None:
             return item
@@ -186,7 +194,20 @@ class _Worker:
     def kept(self, op: Op) -> Ops:
         for v in op.outs:
             self.made[v] = op
+        self.here.update(op.outs)
         return [op]
+
+    def unpacked(self, op: Op) -> Ops:
+        """a, b = (x, y) -> a = x; b = y"""
+        given = P.variable(op.operands[0])
+        made = self.made.get(given) if given is not None else None
+        if made is None or made.primitive is not L.TUPLE or not self.fixed.isdisjoint(op.outs):
+            return self.kept(op)
+        if len(made.operands) != len(op.outs) or any(
+            isinstance(o, P.Spread) for o in made.operands
+        ):
+            return self.kept(op)
+        return self.bound(op.outs, made.operands)
 
     def copied(self, op: Op) -> Ops:
         (value,) = op.operands
@@ -195,6 +216,8 @@ class _Worker:
         )
         if plain or (isinstance(value, Var) and not value.cell):
             self.copies[op.outs[0]] = value
+        if isinstance(value, Var):  # it is read where the copy was
+            self.uses[value] += self.uses[op.outs[0]]
         return [op]
 
     def same(self, op: Op, value: Operand) -> Ops | None:
@@ -248,7 +271,19 @@ class _Worker:
     def is_shared(self, given: Operand) -> bool:
         """Say whether others read a value, too: then it is computed in any case."""
         v = P.variable(given)
-        return v is not None and self.touched.uses.get(v, 0) > 1
+        return v is not None and self.uses[v] > 1
+
+    def is_new(self, given: Operand) -> bool:
+        """Say whether an array is read here for the only time, and is no part of another one."""
+        if not isinstance(given, Var) or given not in self.here or self.is_shared(given):
+            return False
+        op = self.made[given]
+        if given in self.fixed:
+            return False
+        known = self.touched.memory.deeds.get(op)
+        if known is not None and known.fresh:
+            return True
+        return op.primitive.form == "item" and self.is_new(op.operands[0])
 
     def maker(self, given: Operand) -> Op | None:
         """Return what has computed a value, where that is what the value still is."""
@@ -354,7 +389,30 @@ def _denied(worker: _Worker, op: Op) -> Ops | None:
     return None if holds is None else worker.same(op, P.Const(not holds))
 
 
+def _owned(worker: _Worker, op: Op) -> Ops | None:
+    """a.copy() -> a, where nobody can tell, or nobody else knows the array"""
+    if op.primitive is not _COPY or op.settings or len(op.operands) != 1:
+        return None
+    (value,) = op.operands
+    if not isinstance(op.outs[0].kind, K.Array) or not isinstance(kind_of(value), K.Array):
+        return None
+    new = worker.is_new(value)
+    if not new and not (worker.touched.private(op.outs[0]) and worker.touched.steady(value)):
+        return None
+    same = Op(op.outs, L.SAME, (value,), origin=op.origin)
+    return worker.op(same) if worker.is_shared(value) else worker.kept(same)
+
+
+def _kept(worker: _Worker, op: Op) -> Ops | None:
+    """np.real(a) -> a, for an array of real numbers"""
+    value = I.kept(op)
+    return None if value is None else worker.same(op, value)
+
+
+_COPY = L.method("copy")
 _RULES = {
+    "call": (_kept,),
+    "method": (_owned,),
     "infix": (_folded, _neutral, _signed, _scaled),
     "compare": (_folded,),
     "prefix": (_minus, _denied),

@@ -39,7 +39,7 @@ from s2sad.nodes import (
     store,
     subscript,
 )
-from s2sad.syntax.strong import STRONG
+from s2sad.syntax.strong import is_zero
 
 
 class Naming(Protocol):
@@ -74,6 +74,8 @@ class Printer:
             case P.Spread():
                 return gast.Starred(self.value(operand.value), gast.Load())
             case Var():
+                if operand in self.fold.repeated and operand in self.pending:
+                    return clone(self.pending[operand])
                 if operand in self.pending:
                     return self.pending.pop(operand)
                 return name(self.names.of(operand))
@@ -273,6 +275,8 @@ class Printer:
         if region.style == "assert":
             given = [] if orelse[-1].exc is None else [orelse[-1].exc]
             orelse[-1] = gast.Raise(call("AssertionError", *given), None)
+        if orelse and not then and not self.comes_back:
+            return [gast.If(_denied(test), orelse, [])]
         return [gast.If(test, then or [gast.Pass()], orelse)]
 
     def chosen(self, region: P.If) -> Block:
@@ -458,8 +462,8 @@ class Printer:
                 return gast.UnaryOp(getattr(gast, word)(), given[0])
             case "compare":
                 words = [getattr(gast, w)() for w in word.split()]
-                if STRONG in dict(op.settings):
-                    given[1].kind = STRONG
+                if dict(op.settings).get("strong") is True:
+                    return is_zero(given[0])
                 return gast.Compare(given[0], words, given[1:])
             case "item":
                 return subscript(given[0], given[1])
@@ -503,6 +507,19 @@ class Printer:
                 keys.append(self.value(first))
                 values.append(self.value(given.pop(0)))
         return gast.Dict(keys, values)
+
+
+def _denied(test: Node) -> Node:
+    """Return the test that holds where another one does not."""
+    if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+        return test.operand
+    if isinstance(test, gast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITES:
+        return gast.Compare(test.left, [_OPPOSITES[type(test.ops[0])]()], test.comparators)
+    return gast.UnaryOp(gast.Not(), test)
+
+
+_OPPOSITES = {gast.In: gast.NotIn, gast.Is: gast.IsNot}
+_OPPOSITES |= {b: a for a, b in _OPPOSITES.items()}
 
 
 def _breaks(block: P.Block) -> bool:

@@ -26,12 +26,13 @@ from s2sad.primitives import language as L
 Kept = tuple[bool, ...]
 
 
-def without_unused(program: P.Program, theirs: frozenset[Var] | None = None) -> P.Program:
+def without_unused(program: P.Program, own: frozenset[Var] | None = None) -> P.Program:
     """Return a program without what neither its result nor the world around it needs.
 
-    Of a derived program the user's values are `theirs`: what else raises is caught nowhere.
+    Of a derived program the user's `own` values are told: what computes others may raise nothing
+    that the user's code waits for.
     """
-    worker = _Sweep(needed(program, theirs), frozenset(program.block.params))
+    worker = _Sweep(needed(program, own), frozenset(program.block.params))
     block = program.block
     ops, end = worker.ops(block, ()), block.end
     return replace(program, block=P.Block(block.params, ops, end))

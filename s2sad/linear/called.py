@@ -70,6 +70,10 @@ def called(t: Tangents, op: Op) -> None:
         constructed(t, out, callee, args, named)
         return
     rule = registry.rule_for(fn)
+    if rule is not None and rule.nested and not named and not t.table.backward:
+        if len(args) == 1 and t.has(args[0]) and _is_listed(t.kind(args[0]), out.kind):
+            t.give(out, t.emit(L.CALL, (callee, t.maybe(args[0])), out.kind))
+            return
     if rule is not None and rule.calls:
         args, named = with_functions(t, out, fn, args, named)
         computed(t, out, fn, args, named)
@@ -108,6 +112,18 @@ def _chosen(
     helper = t.table.helper(runtime.push_chosen)
     t.give(out, t.call(helper, (out, args[0], t.maybe(args[0]), named["key"]), out.kind))
     return True
+
+
+def _is_listed(kind: K.Kind, out: K.Kind) -> bool:
+    """Say whether an array is made of a list of numbers: its tangent is made of their tangents."""
+    is_wide = isinstance(out, K.Array) and out.dtype == "float64"
+    return is_wide and isinstance(kind, K.List | K.Tuple) and _holds_numbers(kind)
+
+
+def _holds_numbers(kind: K.Kind) -> bool:
+    if isinstance(kind, K.List | K.Tuple):
+        return all(map(_holds_numbers, kind.inside))
+    return kind == K.FLOAT or (isinstance(kind, K.Num | K.Array) and K.differentiable(kind))
 
 
 def _homogeneous(t: Tangents, operand: Operand) -> bool:

@@ -17,12 +17,14 @@ from s2sad.causes import Story
 from s2sad.errors import InternalError
 from s2sad.facts.fence import fence
 from s2sad.facts.memory import Memory
+from s2sad.facts.shift import cancelling
 from s2sad.ir import program as P
 from s2sad.ir.effects import Derived
 from s2sad.ir.flows import active_with, flows
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.gathered import gathered
 from s2sad.ir.memories import memories
+from s2sad.ir.ordered import ordered
 from s2sad.ir.printed import printed
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
@@ -151,10 +153,11 @@ def table_of(
         program = apart(program, a.kinds.result)
     result = a.kinds.result if around.seeded else K.NONE
     edges = flows(program, _classes(memory, a.function.locals), around.lent, all_kinds(a.kinds))
+    active = active_with(program, edges, wrt, result) - _shifts(a, program)
     known = Facts(
         a,
         program,
-        active_with(program, edges, wrt, result) | _together(a, memory.aliases, program),
+        active | _together(a, memory.aliases, program),
         frozenset(edges.written),
         memory.aliases,
         pushed_of(d, a, facts, frozenset(wrt), around.met),
@@ -164,6 +167,13 @@ def table_of(
     dots = map(table.names.dot, wrt)
     table.names.passed += map(table.names.several, dots) if d.abreast else dots
     return program, table
+
+
+def _shifts(a: Analysed, program: P.Program) -> frozenset[Var]:
+    """Return the values on which nothing depends, since they cancel."""
+    found = cancelling(a.function, a.kinds)
+    every = (op for op in P.every(program.block) if isinstance(op, Op) and op.origin in found)
+    return frozenset(v for op in every for v in op.outs)
 
 
 def _together(a: Analysed, aliases: Aliases, program: P.Program) -> frozenset[Var]:
@@ -219,18 +229,22 @@ def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) 
     """Return the statements in which a derived program prints; it may give a pair (`seeded`)."""
     fixed = frozenset(linear.values)
     made = checked(simplified(checked(made), fixed, table.facts.analysed.function.temps))
-    made = gathered(without_unused(made, fixed), fixed)
-    made = checked(without_unused(made, fixed))
+    made = checked(without_unused(gathered(without_unused(made, fixed), fixed), fixed))
     temps = _made_up(table.facts.analysed, linear, made)
-    if table.derivation.abreast:
-        made = checked(_abreast(table, linear, made, temps, seeded))
-        temps |= {name for dot, name in table.names.lists.items() if dot in temps}
-        node = printed(made, temps)
-    elif table.backward:
-        node = printed(made, temps)
-    else:
-        known = Derived(memories(made), linear.values, frozenset(linear.of.values()))
-        node = printed(made, temps, known)
+    if table.backward:
+        return _statements(printed(made, temps))
+    caught = any(isinstance(o, P.Try | P.With) for o in P.every(made.block))
+    known = Derived(memories(made), linear.values, frozenset(linear.of.values()), caught)
+    parts = temps | {v.name for v in known.shadows}
+    made = checked(ordered(made, known, lambda v: not v.name or v.name in parts))
+    if not table.derivation.abreast:
+        return _statements(printed(made, temps, known))
+    made = checked(_abreast(table, linear, made, temps, seeded))
+    temps |= {name for dot, name in table.names.lists.items() if dot in temps}
+    return _statements(printed(made, temps))
+
+
+def _statements(node: Node) -> Block:
     body: Block = node.body
     return body
 

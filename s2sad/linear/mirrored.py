@@ -208,12 +208,18 @@ def _field(t: Tangents, op: Op) -> None:
     if isinstance(kind, K.Tuple) and kind.cls is not None and word in K.names_of(kind):
         index = K.names_of(kind).index(word)
         t.give(out, t.emit(L.ITEM, (t.maybe(owner), P.Const(index)), out.kind))
-    elif isinstance(kind, K.Obj):
+    elif isinstance(kind, K.Obj) or (K.is_numeric(kind) and _shows_all(t, word)):
         t.give(out, t.emit(op.primitive, (t.maybe(owner),), out.kind))
     elif K.is_numeric(kind) and registry.property_function(word) is not None:
         computed(t, out, registry.property_function(word), (owner,))
     else:
         raise t.undecided(kind)
+
+
+def _shows_all(t: Tangents, word: str) -> bool:
+    """Say whether an attribute is a view of an array: of tangents it is one, too."""
+    rule = registry.rule_for(registry.property_function(word))
+    return rule is not None and rule.view == "always" and rule.linear and not t.table.backward
 
 
 def _put(t: Tangents, op: Op) -> None:

@@ -51,31 +51,10 @@ def _block(block: P.Block, table: Table) -> P.Block:
         if not isinstance(operation, Op):
             ops.append(with_blocks(operation, lambda inner: _block(inner, table)))
         elif operation.primitive is L.TANGENT:
-            _place(ops, operation, _written(operation, table))
+            ops += _written(operation, table)
         else:
             ops.append(operation)
     return P.Block(block.params, tuple(ops), block.end)
-
-
-def _place(ops: list[P.Operation], tangent: Op, made: list[P.Operation]) -> None:
-    """Put a tangent before the value, where the value takes the name of what it is made of."""
-    told = told_by(tangent)
-    names = {v.name for v in map(P.variable, told.given) if v is not None}
-    reads = {v for op in made for v in _deep(op)}
-    last = ops[-1] if ops else None
-    if told.out.name in names - {""} and told.out not in reads and last is not None:
-        if told.out in last.outs:
-            ops[-1:] = [*made, last]
-            return
-    ops += made
-
-
-def _deep(operation: P.Operation) -> list[Operand]:
-    found = list(P.operands(operation))
-    for block in () if isinstance(operation, Op) else P.blocks(operation):
-        found += block.end.results
-        found += [o for inner in P.every(block) for o in P.operands(inner)]
-    return found
 
 
 def _written(op: Op, table: Table) -> list[P.Operation]:

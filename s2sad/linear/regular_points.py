@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -25,7 +24,6 @@ from s2sad.linear.tangents_of import Computed
 from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
 from s2sad.stages import Guard
-from s2sad.syntax.strong import STRONG
 
 
 def regular(
@@ -99,12 +97,11 @@ def zero_test(t: Tangents, dots: Sequence[Operand]) -> Operand:
     return tests[0]
 
 
-def _is_zero(t: Tangents, dot: Operand) -> Var:
-    """Return the test of one tangent; the text says what it is for."""
-    out = t.emit(L.compare("Eq"), (dot, P.Const(0)), _truth(kind_of(dot)))
-    last = t.ops[-1]
-    assert isinstance(last, Op)
-    t.ops[-1] = replace(last, settings=((STRONG, True),))
+def _is_zero(t: Tangents, given: Operand) -> Var:
+    """Return the test that says where a tangent is zero; the text explains such tests."""
+    out = Var("", _truth(kind_of(given)))
+    told = (("strong", True),)
+    t.add(Op((out,), L.compare("Eq"), (given, P.Const(0)), told, (), (), t.origin))
     return out
 
 

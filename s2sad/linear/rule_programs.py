@@ -6,6 +6,8 @@ pull_sum, a: 2-d array (~0, ~1), axis: None        the one that is analysed, and
 
 from __future__ import annotations
 
+import dis
+import functools
 import inspect
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -13,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.capture.read import read_once
 from s2sad.errors import Error
 from s2sad.ir import program as P
 from s2sad.ir.from_tree import program_of
@@ -91,6 +94,28 @@ def canonical(kinds: Iterable[tuple[str, Kind]]) -> tuple[tuple[tuple[str, Kind]
     return tuple((n, symbols.kind(kind)) for n, kind in kinds), symbols
 
 
+@functools.lru_cache(2048)
+def unasked(rule: types.FunctionType) -> frozenset[str]:
+    """Return the parameters of a rule on whose kinds nothing depends: it never reads them, or does
+    nothing but hand them back.
+    """
+    names = frozenset(p.name for p in parameters(rule) if p.kind in _ONE)
+    told = list(dis.get_instructions(rule.__code__))
+    if all(i.opname in _HANDS_BACK for i in told):
+        return names
+    # Some instructions tell two names.
+    values = (i.argval if isinstance(i.argval, tuple) else (i.argval,) for i in told)
+    return names.difference(*values)
+
+
+# What a rule consists of that is nothing but `return y, x`.
+_HANDS_BACK = frozenset({"RESUME", "NOP", "CACHE", "COPY_FREE_VARS"}) | frozenset(
+    {"LOAD_FAST", "LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
+    | {"LOAD_CONST", "BUILD_TUPLE", "RETURN_VALUE", "RETURN_CONST", "LOAD_SMALL_INT"}
+)
+_ONE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
 def as_asked(kind: Kind, setting: bool) -> Kind:
     """Return the kind for which a rule is analysed: literals decide its tests.
 
@@ -159,6 +184,7 @@ def _analysed(asked: Asked) -> RuleProgram:
         return RuleProgram(why="its source is not known")
     d = _derivation()
     try:
+        read_once(fn)
         a = analyse(d, fn, kinds)
         _helpers.update((key, found) for key, found in d.analysed.items() if found is not a)
         program = program_of(a.function, a.kinds, memory_of(d, a).changes)

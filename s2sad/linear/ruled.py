@@ -35,6 +35,7 @@ from s2sad.linear.rule_programs import (
     canonical,
     parameters,
     program_for,
+    unasked,
 )
 from s2sad.linear.said_anyway import shorter
 from s2sad.modes.inline import RuleRefusal
@@ -92,10 +93,14 @@ def _each(given: Given) -> Iterator[P.Operand]:
 
 def _kinds(rule: types.FunctionType, given: Given) -> Iterator[tuple[str, Kind]]:
     """Yield the kinds of a rule's parameters; None stands for an array that is not given."""
+    free = unasked(rule)
     for p in parameters(rule):
         operand = given.get(p.name)
         setting = p.kind is p.KEYWORD_ONLY
-        if isinstance(operand, tuple) or p.kind is p.VAR_POSITIONAL:
+        if p.name in free and operand is not None and not isinstance(operand, tuple):
+            kind = kind_of(operand)
+            yield p.name, K.NONE if isinstance(kind, K.NoneKind) else K.UNKNOWN
+        elif isinstance(operand, tuple) or p.kind is p.VAR_POSITIONAL:
             items = operand if isinstance(operand, tuple) else ()
             yield p.name, K.Tuple(tuple(as_asked(kind_of(o), setting) for o in items))
         elif operand is not None:
@@ -279,7 +284,9 @@ class _Splice:
             test = self.operand(operation.test)
             arms = self.block(operation.then), self.block(operation.orelse)
             outs = self.bound(operation.outs)
-            return P.If(outs, test, *arms, operation.style, self.call.origin)
+            is_value = operation.style == "if" and len(outs) == 1
+            style: P.Style = "either" if is_value else operation.style
+            return P.If(outs, test, *arms, style, self.call.origin)
         assert isinstance(operation, P.Op), "a rule with such a region is called"
         settings = tuple(
             (n, self.operand(v) if isinstance(v, P.OPERANDS) else v) for n, v in operation.settings

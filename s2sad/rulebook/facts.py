@@ -73,13 +73,15 @@ class Numbers:
     which entries of the result depend on an operand: "all", those of one of several that are
     "joined", or not all, since it is "widened" by constants. `raises` says what its derivative may
     raise where the function has raised nothing: "anything", "nothing", or only what the function
-    itself raises ("the same"). `carries` is False where the result never has a derivative.
+    itself raises ("the same"). `carries` is False where the result never has a derivative. Of real
+    numbers a function may give the same ones: then it `keeps_real`.
     """
 
     form: Form = "other"
     parts: Parts = "all"
     raises: Raises = "anything"
     carries: bool = True
+    keeps_real: bool = False
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ def cholesky_jvp(A, A_dot):
             t_dot_1 = A_dot[i, j] - np.dot(L_dot[i, :j], L_item_1) - np.dot(L_item, L_dot[j, :j])
             L_item_2 = L[j, j]
             t = (A[i, j] - np.dot(L_item, L_item_1)) / L_item_2
-            L[i, j] = t
             L_dot[i, j] = t_dot_1 / L_item_2 - L_dot[j, j] * t / L_item_2
+            L[i, j] = t
     logdet = 0.0
     logdet_dot = 0.0
     for j in range(n):
         L_item = L[j, j]
-        logdet_dot = logdet_dot + 2.0 * L_dot[j, j] / L_item
         logdet += 2.0 * np.log(L_item)
+        logdet_dot = logdet_dot + 2.0 * L_dot[j, j] / L_item
     return logdet, logdet_dot

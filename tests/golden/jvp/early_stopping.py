@@ -13,7 +13,7 @@ def early_stopping_jvp(A, b, rate, limit, tolerance, b_dot, rate_dot):
             print(f"stopped after {step} steps")
             break
         else:
-            x_dot = x_dot - (rate_dot * slope + rate * slope_dot)
             x = x - rate * slope
+            x_dot = x_dot - rate_dot * slope - rate * slope_dot
     t = 0.5 * x @ A
     return t @ x - b @ x, 0.5 * x_dot @ A @ x + t @ x_dot - b_dot @ x - b @ x_dot

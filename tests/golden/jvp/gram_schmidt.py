@@ -8,24 +8,16 @@ def gram_schmidt_jvp(A, target, A_dot):
     n = Q.shape[0]
     for i in range(n):
         for j in range(i):
-            Q_item = Q[j]
-            Q_item_1 = Q[i]
-            dot_Q_item = np.dot(Q_item, Q_item_1)
-            Q_item_2 = Q[j]
-            t_dot = (
-                np.dot(Q_dot[j], Q_item_1) + np.dot(Q_item, Q_dot[i])
-            ) * Q_item_2 + dot_Q_item * Q_dot[j]
-            Q[i] -= dot_Q_item * Q_item_2
-            Q_dot[i] -= t_dot
-        Q_item = Q[i]
-        Q_item_1 = Q[i]
-        dot_Q_item_dot = np.dot(Q_dot[i], Q_item_1) + np.dot(Q_item, Q_dot[i])
-        sqrt = np.sqrt(np.dot(Q_item, Q_item_1))
+            dot_Q_item = np.dot(Q[j], Q[i])
+            Q_dot[i] -= (
+                np.dot(Q_dot[j], Q[i]) + np.dot(Q[j], Q_dot[i])
+            ) * Q[j] + dot_Q_item * Q_dot[j]
+            Q[i] -= dot_Q_item * Q[j]
+        dot_Q_item_dot = np.dot(Q_dot[i], Q[i]) + np.dot(Q[i], Q_dot[i])
+        sqrt = np.sqrt(np.dot(Q[i], Q[i]))
         # dot_Q_item_dot == 0: zero stays zero where the derivative is infinite
-        Q_dot[i] = (
-            Q_dot[i] / sqrt
-            - 0.5 * dot_Q_item_dot / (1.0 if dot_Q_item_dot == 0 else sqrt) / sqrt / sqrt * Q[i]
-        )
+        t = 1.0 if dot_Q_item_dot == 0 else sqrt
+        Q_dot[i] = Q_dot[i] / sqrt - 0.5 * dot_Q_item_dot / sqrt / sqrt / t * Q[i]
         Q[i] /= sqrt
     t = Q - target
-    return np.sum(t**2), 2.0 * np.sum(Q_dot.copy() * t)
+    return np.sum(t**2), 2.0 * np.sum(Q_dot * t)

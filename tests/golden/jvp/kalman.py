@@ -13,9 +13,8 @@ def kalman_jvp(a, q, r, observed, a_dot, q_dot, r_dot):
         t_dot = a_dot * m + m_dot * a
         m = a * m
         t = a * a
-        t_1 = 2.0 * a_dot * a * p
+        p_dot = 2.0 * a_dot * a * p + p_dot * t + q_dot
         p = t * p + q
-        p_dot = t_1 + p_dot * t + q_dot
         s = p + r
         s_dot = p_dot + r_dot
         gain = p / s
@@ -25,12 +24,12 @@ def kalman_jvp(a, q, r, observed, a_dot, q_dot, r_dot):
         t = 2.0 * math.pi
         t_1 = t * s
         t_2 = residual**2 / s
+        nll += 0.5 * (math.log(t_1) + t_2)
         nll_dot = nll_dot + 0.5 * (
             s_dot * t / t_1 + 2.0 * residual_dot * residual / s - s_dot * t_2 / s
         )
-        nll += 0.5 * (math.log(t_1) + t_2)
-        m_dot = t_dot + gain_dot * residual + residual_dot * gain
         m += gain * residual
+        m_dot = t_dot + gain_dot * residual + residual_dot * gain
         t = 1.0 - gain
         p_dot = p_dot * t - gain_dot * p
         p *= t

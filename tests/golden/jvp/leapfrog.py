@@ -25,5 +25,5 @@ def leapfrog_jvp(x, v, k, dt, steps, x_dot, v_dot, k_dot):
         v += t * force
         v_dot += t * force_dot
     t = x**4
-    value = 0.5 * np.sum(v**2) + 0.25 * np.sum(k * t)
-    return value, np.dot(v_dot, v) + 0.25 * np.sum(k_dot * t + 4.0 * x_dot * x**3 * k)
+    value_dot = np.dot(v_dot, v) + 0.25 * np.sum(k_dot * t + 4.0 * x_dot * x**3 * k)
+    return 0.5 * np.sum(v**2) + 0.25 * np.sum(k * t), value_dot

@@ -6,15 +6,11 @@ def network_jvp(layers, X, y, layers_dot):
     h = X
     h_dot = np.zeros_like(h)
     for layer, layer_dot in zip(layers[:-1], layers_dot[:-1]):
-        layer_W = layer["W"]
-        t = h @ layer_W + layer["b"]
-        t_dot = h_dot @ layer_W + h @ layer_dot["W"] + layer_dot["b"] + np.zeros_like(t)
-        h = np.tanh(t)
-        h_dot = t_dot * (1.0 - h * h)
+        t = h_dot @ layer["W"] + h @ layer_dot["W"] + layer_dot["b"]
+        h = np.tanh(h @ layer["W"] + layer["b"])
+        h_dot = t * (1.0 - h * h)
     layers_item_1_W = layers[-1]["W"]
     out = h @ layers_item_1_W + layers[-1]["b"]
-    out_dot = (
-        h_dot @ layers_item_1_W + h @ layers_dot[-1]["W"] + layers_dot[-1]["b"] + np.zeros_like(out)
-    )
-    t = out[:, 0] - y
-    return np.mean(t**2), np.mean(2.0 * out_dot[:, 0] * t)
+    t = h_dot @ layers_item_1_W + h @ layers_dot[-1]["W"] + layers_dot[-1]["b"]
+    t_1 = out[:, 0] - y
+    return np.mean(t_1**2), 2.0 * np.mean((t + np.zeros_like(out))[:, 0] * t_1)

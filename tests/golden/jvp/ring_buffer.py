@@ -9,11 +9,10 @@ def ring_buffer_jvp(x, gain, delay, x_dot, gain_dot):
     energy_dot = 0.0
     for i in range(len(x)):
         k = i % delay
-        ring_item = ring[k]
-        y = x[i] + gain * ring_item
-        y_dot = x_dot[i] + gain_dot * ring_item + ring_dot[k] * gain
+        y = x[i] + gain * ring[k]
+        y_dot = x_dot[i] + gain_dot * ring[k] + ring_dot[k] * gain
         ring[k] = y
         ring_dot[k] = y_dot
-        energy_dot = energy_dot + 2.0 * y_dot * y
         energy += y**2
+        energy_dot = energy_dot + 2.0 * y_dot * y
     return energy, energy_dot

@@ -1,29 +1,10 @@
 import numpy as np
 
 
-def listed_forward(tangent, out, structure):
-    """Return the tangent of an array made of a nested list: zeros where integers were made."""
-    if out.dtype.kind in "biu":
-        return np.zeros(out.shape)
-    return np.array(fill_tangent(tangent, structure), out.dtype)
-
-
-def fill_tangent(tangent, structure):
-    """Return the tangent of a nested list, with zeros for the parts that are constant."""
-    if isinstance(structure, (list, tuple)):
-        parts = [None] * len(structure) if tangent is None else tangent
-        return [fill_tangent(t, s) for t, s in zip(parts, structure, strict=True)]
-    return 0.0 * structure if tangent is None else tangent
-
-
 def pendulum_jvp(y, damping, y_dot, damping_dot):
     """Value and tangent of pendulum (rk4.py), given the tangents of y and damping."""
-    y_item = y[0]
-    y_item_1 = y[1]
-    t_dot = -y_dot[0] * np.cos(y_item) - damping_dot * y_item_1 - y_dot[1] * damping
-    t = [y[1], -np.sin(y_item) - damping * y_item_1]
-    value = np.array(t)
-    return value, listed_forward([y_dot[1], t_dot], value, t)
+    t_dot = [y_dot[1], -y_dot[0] * np.cos(y[0]) - damping_dot * y[1] - y_dot[1] * damping]
+    return np.array([y[1], -np.sin(y[0]) - damping * y[1]]), np.array(t_dot)
 
 
 def rk4_jvp(rhs, y, damping, dt, steps, y_dot, damping_dot):

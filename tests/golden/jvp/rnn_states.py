@@ -17,6 +17,6 @@ def rnn_states_jvp(W, U, xs, targets, W_dot, U_dot):
     loss_dot = 0.0
     for state, target, state_dot in zip(states, targets, states_dot):
         t = state - target
-        loss_dot = loss_dot + 2.0 * np.dot(state_dot.copy(), t)
         loss += np.sum(t**2)
+        loss_dot = loss_dot + 2.0 * np.dot(state_dot, t)
     return loss, loss_dot

@@ -8,15 +8,13 @@ def safe_logs_jvp(x, w, x_dot, w_dot):
     total_dot = 0.0
     for i in range(len(x)):
         try:
-            x_item = x[i]
-            y = math.log(x_item)
-            y_dot = x_dot[i] / x_item
+            y = math.log(x[i])
+            y_dot = x_dot[i] / x[i]
         except ValueError:
             missing += 1
         else:
-            w_item = w[i]
-            t = w_item * y
-            total_dot = total_dot + (w_dot[i] * y + y_dot * w_item) * y + y_dot * t
+            t = w[i] * y
             total = total + t * y
+            total_dot = total_dot + (w_dot[i] * y + y_dot * w[i]) * y + y_dot * t
     t = 1.0 + missing
     return total / t, total_dot / t

@@ -7,12 +7,6 @@ def spline_jvp(heights, knots, x, heights_dot, x_dot):
     t = (x - knots[i]) / t_0
     t_dot = x_dot / t_0
     t_0 = 1.0 - t
-    heights_item = heights[i]
-    heights_item_1 = heights[i + 1]
-    value_dot = (
-        heights_dot[i] * t_0
-        - t_dot * heights_item
-        + t_dot * heights_item_1
-        + heights_dot[i + 1] * t
-    )
-    return t_0 * heights_item + t * heights_item_1, value_dot
+    heights_item = heights[i + 1]
+    t_1 = heights_dot[i] * t_0 - t_dot * heights[i] + t_dot * heights_item
+    return t_0 * heights[i] + t * heights_item, t_1 + heights_dot[i + 1] * t

@@ -12,8 +12,8 @@ def tree_sum_jvp_1(tree, tree_dot):
     left_dot, right_dot = tree_dot
     tree_sum_left, tree_sum_left_dot = tree_sum_jvp_2(left, left_dot)
     tree_sum_right, tree_sum_right_dot = tree_sum_jvp_2(right, right_dot)
-    value = tree_sum_left - 0.5 * tree_sum_right**2
-    return value, tree_sum_left_dot - tree_sum_right_dot * tree_sum_right
+    value_dot = tree_sum_left_dot - tree_sum_right_dot * tree_sum_right
+    return tree_sum_left - 0.5 * tree_sum_right**2, value_dot
 
 
 def tree_sum_jvp_3(tree, tree_dot):
@@ -22,8 +22,8 @@ def tree_sum_jvp_3(tree, tree_dot):
     left_dot, right_dot = tree_dot
     tree_sum_left, tree_sum_left_dot = tree_sum_jvp_2(left, left_dot)
     tree_sum_right, tree_sum_right_dot = tree_sum_jvp_1(right, right_dot)
-    value = tree_sum_left - 0.5 * tree_sum_right**2
-    return value, tree_sum_left_dot - tree_sum_right_dot * tree_sum_right
+    value_dot = tree_sum_left_dot - tree_sum_right_dot * tree_sum_right
+    return tree_sum_left - 0.5 * tree_sum_right**2, value_dot
 
 
 def tree_sum_jvp(tree, tree_dot):
@@ -32,5 +32,5 @@ def tree_sum_jvp(tree, tree_dot):
     left_dot, right_dot = tree_dot
     tree_sum_left, tree_sum_left_dot = tree_sum_jvp_1(left, left_dot)
     tree_sum_right, tree_sum_right_dot = tree_sum_jvp_3(right, right_dot)
-    value = tree_sum_left - 0.5 * tree_sum_right**2
-    return value, tree_sum_left_dot - tree_sum_right_dot * tree_sum_right
+    value_dot = tree_sum_left_dot - tree_sum_right_dot * tree_sum_right
+    return tree_sum_left - 0.5 * tree_sum_right**2, value_dot
