@@ -189,6 +189,22 @@ def test_tests_for_zeros_are_explained():
     assert "zero stays zero where the derivative is infinite" in text
 
 
+def test_a_chain_of_comparisons_stops_where_a_pair_fails(capsys):
+    def told(v):
+        print("asked")
+        return v
+
+    def f(x):
+        if 0.0 < x[0] < told(x[1]) < told(x[2]):
+            return x[0] * x[1]
+        return x[2]
+
+    assert s2sad.jvp(f, (X,), (np.ones(3),)) == (pytest.approx(0.07), pytest.approx(0.8))
+    assert capsys.readouterr().out == "asked\nasked\n"
+    assert s2sad.jvp(f, (X[::-1],), (np.ones(3),)) == (0.1, 1.0)
+    assert capsys.readouterr().out == "asked\n"
+
+
 # --- rules ---------------------------------------------------------------------------------------
 
 

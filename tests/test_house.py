@@ -72,7 +72,7 @@ BUDGETS = {
     "capture": 8_560,
     "emitted": 410,
     "facts": 17_790,
-    "ir": 6_800,  # of these from_tree and cells go in landing 6, with the tree that they read
+    "ir": 6_850,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 2_070,
     "linear": 8_300,  # what modes/ is to become
     "modes": 10_520,

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -62,12 +61,12 @@ def flows(
     program: P.Program,
     classes: Mapping[str, str],
     lent: Iterable[str] = (),
-    held: Mapping[str, Kind] = MappingProxyType({}),
+    held: Mapping[str, Kind] | None = None,
 ) -> Flows:
     """Return the flows of a program; names of one class may share memory.
 
     What stands under the names that are `lent` may be written by others. What `held` gives is what
-    stands under a name on any path.
+    stands under a name on any path; where it is not told, any list may hold a derivative.
     """
     worker = _Walk(Flows(), classes, held)
     worker.written |= {classes.get(n, n) for n in lent}
@@ -152,11 +151,14 @@ class _Walk:
     `made` by which call a value is made. What is `unseen` has no derivative that anybody sees.
     """
 
-    def __init__(self, flows: Flows, classes: Mapping[str, str], kinds: Mapping[str, Kind]) -> None:
+    def __init__(
+        self, flows: Flows, classes: Mapping[str, str], kinds: Mapping[str, Kind] | None
+    ) -> None:
         self.flows = flows
         self.classes = classes
         self.kinds = kinds
-        self.holding = {classes.get(n, n) for n, kind in kinds.items() if may_hold(kind)}
+        told = kinds or {}
+        self.holding = {classes.get(n, n) for n, kind in told.items() if may_hold(kind)}
         self.held: dict[str, list[Var]] = {}
         self.written: set[str] = set()
         self.part_of: dict[Var, Var] = {}
@@ -218,6 +220,8 @@ class _Walk:
         """
         if v in self.unseen:
             return False
+        if self.kinds is None:
+            return K.is_container(v.kind) or may_hold(v.kind)
         if may_hold(self.kinds.get(v.name, v.kind)):
             return True
         return K.is_container(v.kind) and self.class_of(v) in self.holding
