@@ -62,7 +62,7 @@ from s2sad.steps.managed import only_note
 from s2sad.steps.outside_reads import refuse_stored_after_reading
 from s2sad.steps.parts import Again, stands_for_derivative, title_of
 from s2sad.steps.recompute import check_rounds, check_untouched
-from s2sad.steps.sweeps import parts_of, writers
+from s2sad.steps.sweeps import parts_of
 from s2sad.steps.targets import find_target
 
 
@@ -163,15 +163,10 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
 
         return reverse_entry(d, a, request, entry, parts_of, finish, seed)
     if request.mode == "jvp":
-        from s2sad.steps.tangents import jvp_entry
+        from s2sad.linear.forward_entry import forward_entry
 
         copies = [] if request.shadowed else work_on_copies(d, a, kept)
-        if request.on_program:
-            from s2sad.linear.forward_entry import forward_entry
-
-            node = forward_entry(d, a, request, entry, copies)
-        else:
-            node = jvp_entry(d, a, request, entry, copies, writers())
+        node = forward_entry(d, a, request, entry, copies)
         return look_before_copies(d, a, node) if copies else node
     if request.on_program and request.mode in ("grad", "value_and_grad"):
         from s2sad.linear.reverse_entry import reverse_function

@@ -589,12 +589,6 @@ def objects_of(cls: type) -> Objects | None:
     return _objects.get(cls)
 
 
-def has_cotangents(cls: type) -> bool:
-    """Return whether objects of a class have derivatives; without rules they have none."""
-    known = objects_of(cls)
-    return known is not None and known.zero is not None
-
-
 def object_function(cls: type, name: str) -> object | None:
     """Return the function whose rule serves an operation of an object (an argument), or None."""
     found = objects_of(cls)

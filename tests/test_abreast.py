@@ -122,12 +122,11 @@ def rounds_jvp(w, xs, w_dots):
     h_dots = [0.0 for _ in w_dots]
     for x in xs:
         if x > 0.0:
-            t_dots = [w_dot * h + h_dot * w for h_dot, w_dot in zip(h_dots, w_dots)]
+            t_dots = [w_dot * h + h_dot * w for w_dot, h_dot in zip(w_dots, h_dots)]
             h = np.tanh(w * h + x)
-            factor = 1.0 - h * h
-            h_dots = [t_dot * factor for t_dot in t_dots]
-    value_dots = [2.0 * h_dot * h for h_dot in h_dots]
-    return h * h, value_dots
+            t = 1.0 - h * h
+            h_dots = [t_dot * t for t_dot in t_dots]
+    return h * h, [2.0 * h_dot * h for h_dot in h_dots]
 '''
 
 

@@ -590,5 +590,4 @@ def test_what_is_rebound_and_does_not_matter_forward():
         return y * y
 
     assert s2sad.grad(f)(3.0) == 6.0
-    with pytest.raises(s2sad.Error, match="later, which is called here, rebinds `x`"):
-        s2sad.jvp(f, (3.0,), (1.0,))
+    assert s2sad.jvp(f, (3.0,), (1.0,)) == (9.0, 6.0)

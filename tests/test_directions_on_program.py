@@ -16,7 +16,6 @@ from test_modes_on_program import derived
 
 import s2sad
 from s2sad import kinds as K
-from s2sad.linear.tangent_table import NotYet
 from s2sad.requests import Request
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -63,12 +62,10 @@ def test_each_direction_is_what_it_is_alone(name):
     bound.apply_defaults()
     params = tuple((n, K.kind_of(v, n)) for n, v in bound.arguments.items())
     wrt = tuple(params[i][0] for i in p.wrt)
-    request = Request(p.f, params, wrt, False, "jvp", on_program=True)
+    request = Request(p.f, params, wrt, False, "jvp")
     try:
         one, _ = derived(request)
         several, _ = derived(dataclasses.replace(request, batch=True))
-    except NotYet as why:
-        pytest.skip(f"not yet: {why}")
     except (s2sad.Error, TypeError, ValueError, RecursionError):
         pytest.skip("refused")
     try:
@@ -104,7 +101,7 @@ def text(f, args, wrt):
     """Return the body of the text for several directions."""
     names = list(inspect.signature(f).parameters)
     params = tuple(zip(names, map(K.kind_of, args, names), strict=True))
-    _, made = derived(Request(f, params, wrt, False, "jvp", batch=True, on_program=True))
+    _, made = derived(Request(f, params, wrt, False, "jvp", batch=True))
     return made[made.index('"""\n') + 4 :]
 
 

@@ -202,7 +202,7 @@ def test_views_of_what_lies_by_columns():
 
     at = np.sin(np.arange(9.0)).reshape(3, 3).T
     dot = np.cos(np.arange(9.0)).reshape(3, 3)  # it lies by rows
-    request = Request(f, (("x", K.kind_of(at, "x")),), ("x",), True, "jvp", on_program=True)
+    request = Request(f, (("x", K.kind_of(at, "x")),), ("x",), True, "jvp")
     d = pipeline.derive(request, HIGHER)
     value, tangent = loaded(printed(d), d)[d.entry](at, dot)
     assert value == f(at)

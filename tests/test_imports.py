@@ -18,7 +18,7 @@ NOT_BY_IMPORT = (
 )
 NOT_BY_GRADIENT = (
     *("s2sad.tools", "s2sad.sparse", "s2sad.testing", "s2sad.control", "s2sad.cli"),
-    *("s2sad.steps.tangents", "s2sad.modes.tangents", "s2sad.modes.twins", "s2sad.modes.shadows"),
+    *("s2sad.linear", "s2sad.modes.shadows"),
     *("s2sad.operators.emitting", "s2sad.operators.reports"),
     *("s2sad.operators.nans", "s2sad.write.standalone", "scipy"),
     *("s2sad.rules.fft", "s2sad.rules.polynomial_series", "s2sad.rules.refusals_masked"),

@@ -1,6 +1,6 @@
-"""Derivatives from program to program, beside those on the tree: the same numbers in both modes.
+"""Derivatives from program to program: tangents beside gradients, gradients beside the tree's.
 
-What the new passes cannot do yet they say with NotYet; the tree's passes do it until then.
+What reverse mode on the program cannot do yet it says with NotYet; the tree's passes do it.
 """
 
 import contextlib
@@ -26,6 +26,7 @@ from s2sad.requests import Request
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 HELD = {h.name: h for h in held()}
+HOOKED = "inside.hooking."  # what a hook does to cotangents, tangents do not see
 
 
 def derived(request):
@@ -35,22 +36,31 @@ def derived(request):
     return loaded(text, d)[d.entry], text.text
 
 
-def both(p, mode):
-    """Return what the passes on the tree, and on the program, make of a program of the tests."""
+def asked(p, mode):
+    """Return the request for a derivative of a program of the tests."""
+    if not isinstance(p.f, types.FunctionType):
+        pytest.skip("no plain function")
     bound = inspect.signature(p.f).bind(*p.arguments())
     bound.apply_defaults()
     params = tuple((n, K.kind_of(v, n)) for n, v in bound.arguments.items())
     wrt = tuple(params[i][0] for i in p.wrt)
-    request = Request(p.f, params, wrt, len(wrt) == 1, mode)
+    return Request(p.f, params, wrt, len(wrt) == 1, mode)
+
+
+def found(request):
+    """Return the function that is derived for a request, unless that is refused."""
     try:
-        old, _ = derived(request)
-    except (s2sad.Error, TypeError, ValueError, RecursionError):
-        pytest.skip("refused")
-    try:
-        new, _ = derived(dataclasses.replace(request, on_program=True))
+        return derived(request)[0]
     except NotYet as why:
         pytest.skip(f"not yet: {why}")
-    return old, new
+    except (s2sad.Error, TypeError, ValueError, RecursionError):
+        pytest.skip("refused")
+
+
+def both(p, mode):
+    """Return what the passes on the tree, and on the program, make of a program of the tests."""
+    request = asked(p, mode)
+    return found(request), found(dataclasses.replace(request, on_program=True))
 
 
 def outcome(p, fn, mode):
@@ -78,23 +88,52 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize("name", every)
 
 
-@pytest.mark.parametrize("mode", ["jvp", "value_and_grad"])
-def test_both_give_the_same(name, mode):
-    p = HELD[name].make()
-    if not isinstance(p.f, types.FunctionType):
-        pytest.skip("no plain function")
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    if any(q.kind in variadic for q in inspect.signature(p.f).parameters.values()):
-        pytest.skip("arguments of any number")
-    old, new = both(p, mode)
+def ran(p, fn, mode):
+    """Return what a derived function gives, and the arguments that it leaves, unless it raises."""
     try:
-        (value, tangent), left = outcome(p, old, mode)
+        return outcome(p, fn, mode)
     except (ArithmeticError, LookupError, TypeError, ValueError, AssertionError):
         pytest.skip("raises")
-    (got, moved), also_left = outcome(p, new, mode)
+
+
+def is_variadic(p):
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return any(q.kind in variadic for q in inspect.signature(p.f).parameters.values())
+
+
+def test_tangents_are_gradients_along_directions(name):
+    """What the program gives is what the function gives, and moves as reverse mode says."""
+    p = HELD[name].make()
+    request = asked(p, "jvp")
+    if is_variadic(p) or name.startswith(HOOKED):
+        pytest.skip("arguments of any number, or a hook")
+    forward = found(request)
+    reverse = found(dataclasses.replace(request, mode="value_and_grad"))
+    (value, gradient), left = ran(p, reverse, "value_and_grad")
+    (got, moved), also_left = outcome(p, forward, "jvp")
     assert same(value, got)
     assert same(left, also_left)
-    np.testing.assert_allclose(leaves([moved]), leaves([tangent]), rtol=1e-10, atol=1e-12)
+    bars = leaves([gradient])
+    if any(map(np.iscomplexobj, bars)):
+        pytest.skip("complex numbers")
+    dots = leaves([direction(p.arguments()[i], 0.2 + at) for at, i in enumerate(p.wrt)])
+    terms = [np.vdot(bar, dot) for bar, dot in zip(bars, dots, strict=True)]
+    narrow = any(np.asarray(bar).dtype in (np.float16, np.float32) for bar in bars)
+    exact = 1e-3 if narrow else 1e-8
+    size = 1.0 + sum(map(abs, terms))
+    np.testing.assert_allclose(moved, sum(terms), rtol=exact, atol=exact * size)
+
+
+def test_gradients_are_those_of_the_tree(name):
+    p = HELD[name].make()
+    old, new = both(p, "value_and_grad")
+    if is_variadic(p):
+        pytest.skip("arguments of any number")
+    (value, gradient), left = ran(p, old, "value_and_grad")
+    (got, found), also_left = outcome(p, new, "value_and_grad")
+    assert same(value, got)
+    assert same(left, also_left)
+    np.testing.assert_allclose(leaves([found]), leaves([gradient]), rtol=1e-10, atol=1e-12)
 
 
 class Pair:
@@ -159,7 +198,7 @@ def transposed_anew(x):
 )
 def test_of_central_differences(f):
     x, direction_of_x = np.array([0.3, 0.7, 1.1]), np.array([0.4, -0.2, 0.5])
-    request = Request(f, (("x", K.kind_of(x, "x")),), ("x",), False, "jvp", on_program=True)
+    request = Request(f, (("x", K.kind_of(x, "x")),), ("x",), False, "jvp")
     fn, _ = derived(request)
     value, moved = fn(x, direction_of_x)
     step = 1e-6 * direction_of_x

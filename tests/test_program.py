@@ -26,7 +26,7 @@ from s2sad.errors import InternalError
 from s2sad.facts.activity import activity
 from s2sad.ir import program as P
 from s2sad.ir.alive import alive
-from s2sad.ir.flows import active
+from s2sad.ir.flows import active, active_with, flows
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.mapped import mapped
 from s2sad.ir.printed import flat, printed
@@ -34,6 +34,7 @@ from s2sad.ir.show import show
 from s2sad.ir.verify import verify
 from s2sad.nodes import clone
 from s2sad.primitives import language as L
+from s2sad.steps.callables import all_kinds
 from s2sad.steps.derivation import Derivation, analyse, memory_of
 from s2sad.syntax.flow import live_in
 from s2sad.write.printer import function as text_of
@@ -126,6 +127,8 @@ def test_facts_of_variables_are_those_of_the_tree(name):
     old, live = activity(function, kinds, wrt, memory), {}
     live_in(function.node.body, frozenset(), live.__setitem__)
     found, behind = active(program, memory.classes, wrt), alive(program)
+    told = flows(program, memory.classes, (), all_kinds(kinds))
+    numbers = active_with(program, told, wrt)
     for operation in P.every(program.block):
         s = operation.origin
         if not isinstance(operation, P.Op) or not isinstance(s, gast.Assign):
@@ -134,8 +137,9 @@ def test_facts_of_variables_are_those_of_the_tree(name):
         if any(v.name for v in operation.outs) and s in live:
             assert named_ones <= live[s]
         for v in operation.outs:
-            if v.name in old.after(s) and not isinstance(v.kind, K.Known):
+            if v.name in old.after(s) and not isinstance(v.kind, K.Known | K.Unknown):
                 assert v in found, v.name
+                assert v in numbers or not K.differentiable(v.kind), v.name
 
 
 def renamed(program, word):

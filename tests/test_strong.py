@@ -10,10 +10,10 @@ from targets import load_file
 
 import s2sad
 from s2sad import api
+from s2sad.linear import forward_entry
 from s2sad.operators.derived import recipes
 from s2sad.stages import Arrival, Met
 from s2sad.steps import sweeps
-from s2sad.steps import tangents as tangents_module
 from s2sad.steps.strong import zeros_of
 
 PROGRAMS = sorted((Path(__file__).parent / "golden" / "programs").glob("*.py"))
@@ -157,12 +157,12 @@ def test_guards_everywhere_change_no_tangent(path, monkeypatch):
             pytest.skip(f"refused: {error.reason}")
 
     expected = derived()
-    plain = tangents_module.pushed_of
+    plain = forward_entry.pushed_of
 
     def pessimistic(d, a, facts, active, met):
         return plain(d, a, facts, active, Met(True, True))
 
-    monkeypatch.setattr(tangents_module, "pushed_of", pessimistic)
+    monkeypatch.setattr(forward_entry, "pushed_of", pessimistic)
     api._products.clear()
     recipes.clear()
     np.testing.assert_allclose(derived(), expected, rtol=1e-10, atol=1e-12)

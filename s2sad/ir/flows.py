@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
+from s2sad.ir.perhaps_unbound import handed_over, perhaps_unbound
 from s2sad.ir.program import Op, Var
 from s2sad.kinds import Kind
 
@@ -29,13 +30,15 @@ class Flows:
     """The edges of a program: from each variable, and to each variable.
 
     `written` are the variables whose memory is written somewhere, `carried` the results of loops,
-    each with what its loop carries.
+    each with what its loop carries. What is `lost` is written, but nobody knows what it is: it may
+    be a part of anything, of the result, too.
     """
 
     out: dict[Var, set[Var]] = field(default_factory=dict)
     into: dict[Var, set[Var]] = field(default_factory=dict)
     written: set[Var] = field(default_factory=set)
     carried: list[tuple[Var, Var]] = field(default_factory=list)
+    lost: set[Var] = field(default_factory=set)
 
     def add(self, sources: Iterable[P.Operand], targets: Iterable[Var]) -> None:
         """Let derivatives flow from some operands into some variables."""
@@ -54,12 +57,18 @@ class Flows:
         return _reached(self.into, _variables(ends))
 
 
-def flows(program: P.Program, classes: Mapping[str, str], lent: Iterable[str] = ()) -> Flows:
+def flows(
+    program: P.Program,
+    classes: Mapping[str, str],
+    lent: Iterable[str] = (),
+    held: Mapping[str, Kind] | None = None,
+) -> Flows:
     """Return the flows of a program; names of one class may share memory.
 
-    What stands under the names that are `lent` may be written by others.
+    What stands under the names that are `lent` may be written by others. What `held` gives is what
+    stands under a name on any path; where it is not told, any list may hold a derivative.
     """
-    worker = _Walk(Flows(), classes)
+    worker = _Walk(Flows(), classes, held)
     worker.written |= {classes.get(n, n) for n in lent}
     for v in program.block.params:
         if isinstance(v.kind, K.LocalFunction):  # what it captures is given beside it
@@ -76,39 +85,86 @@ def active(program: P.Program, classes: Mapping[str, str], wrt: Iterable[str]) -
     return starts & ends
 
 
-def active_with(program: P.Program, found: Flows, wrt: Iterable[str]) -> Vars:
-    """Return what is active, and the parameters themselves, whose tangents are given."""
-    varied, useful = _ends(program, found, wrt)
-    both = varied & (useful | frozenset(program.block.params))
+def active_with(
+    program: P.Program, found: Flows, wrt: Iterable[str], result: Kind = K.UNKNOWN
+) -> Vars:
+    """Return what is active, and the parameters themselves, whose tangents are given.
+
+    A region that hands over a tangent takes one from each block. Where a block hands over what may
+    be unbound there, nobody could make a zero like it: it has a tangent where it is bound.
+
+        y = if a                y = if a
+            y.1 = np.zeros(3)       y.1 = np.zeros(3); y.1_dot = np.zeros_like(y.1)
+            next y.1                next y.1, y.1_dot
+            next unbound            next unbound, unbound
+        z = if b                z, z_dot = if b
+            next x                  next x, x_dot
+            next y                  next y, y_dot
+
+    A `result` that can hold no derivative makes nothing useful.
+    """
+    varied, useful = _ends(program, found, wrt, _hands_on(result))
+    both = set(varied & (useful | frozenset(program.block.params)))
+    unbound = perhaps_unbound(program.block)
+    pairs = [(v, r) for v, r in handed_over(program.block) if isinstance(r, Var) and r in unbound]
+    pairs = [(v, r) for v, r in pairs if not isinstance(r.kind, K.Num)]
     # A result of a loop has a tangent where what is carried has one: a break may bring it alone.
-    return both.union(*(pair for pair in found.carried if not both.isdisjoint(pair)))
+    pairs += [*found.carried, *((param, out) for out, param in found.carried)]
+    count = -1
+    while count != len(both):
+        count = len(both)
+        both.update(r for v, r in pairs if v in both)
+    return frozenset(both)
 
 
-def _ends(program: P.Program, found: Flows, wrt: Iterable[str]) -> tuple[Vars, Vars]:
-    """Return what is varied, and what is useful: what is written into parameters is a result."""
+def _hands_on(kind: Kind) -> bool:
+    """Say whether a derivative is in a value that has its last kind, or a function that has one."""
+    if isinstance(kind, K.LocalFunction | K.Choice | K.Unknown) or K.differentiable(kind):
+        return True
+    return any(map(_hands_on, kind.inside))
+
+
+def _ends(
+    program: P.Program, found: Flows, wrt: Iterable[str], seeded: bool = True
+) -> tuple[Vars, Vars]:
+    """Return what is varied, and what is useful: what is written into parameters is a result.
+
+    A derivative is asked for of the first result alone.
+    """
     names = set(wrt)
     starts = [v for v in program.block.params if v.name in names]
     end = program.block.end
-    ends = (*(end.results if end.how == "next" else ()), *(v for v in starts if v in found.written))
+    ends = (
+        *(end.results[:1] if end.how == "next" and seeded else ()),
+        *(v for v in starts if v in found.written),
+        *found.lost,
+    )
     return found.varied(starts), found.useful(ends)
 
 
 class _Walk:
     """Adds the edges of blocks.
 
-    `held` are the variables of each class of memory, `written` the classes that are written,
+    `kinds` are those of what stands under each name, `held` are the variables of each class of
+    memory, `written` the classes that are written, `holding` those that may hold a derivative,
     `part_of` says of what a value is read, `rebinding` which cells an inner function binds anew,
-    `made` by which call a value is made.
+    `made` by which call a value is made. What is `unseen` has no derivative that anybody sees.
     """
 
-    def __init__(self, flows: Flows, classes: Mapping[str, str]) -> None:
+    def __init__(
+        self, flows: Flows, classes: Mapping[str, str], kinds: Mapping[str, Kind] | None
+    ) -> None:
         self.flows = flows
         self.classes = classes
+        self.kinds = kinds
+        told = kinds or {}
+        self.holding = {classes.get(n, n) for n, kind in told.items() if may_hold(kind)}
         self.held: dict[str, list[Var]] = {}
         self.written: set[str] = set()
         self.part_of: dict[Var, Var] = {}
         self.rebinding: dict[Var, list[Var]] = {}
         self.made: dict[Var, Op] = {}
+        self.unseen: set[Var] = set()
 
     def block(self, block: P.Block, takes: tuple[Var, ...], leaves: tuple[Var, ...]) -> None:
         """Add what a block does; its end hands over to `takes`, or to `leaves` of its loop."""
@@ -132,15 +188,21 @@ class _Walk:
                 self.held.setdefault(self.classes.get(v.name, v.name), []).append(v)
 
     def op(self, op: Op) -> None:
-        self.flows.add(passes(op), [v for v in op.outs if _carries(v.kind)])
+        part = op.primitive.form in ("item", "field")
+        if _is_unseen(op) or (part and not self.unseen.isdisjoint(_variables(op.operands[:1]))):
+            self.unseen.update(op.outs)
+        self.flows.add(passes(op), list(filter(self.carries, op.outs)))
         if op.primitive.form in ("item", "field", "same", "look") and op.operands:
             for owner in _variables(op.operands[:1]):
                 self.part_of |= dict.fromkeys(op.outs, owner)
-        stored = [v for v in _variables(P.operands(op)) if _carries(v.kind)]
+        stored = list(filter(self.carries, _variables(P.operands(op))))
         for place in op.writes:
             if isinstance(place.object, Var):
                 owner = place.object
-                self.flows.add([v for v in stored if v is not owner], (owner,))
+                if self.carries(owner):
+                    self.flows.add([v for v in stored if v is not owner], (owner,))
+                if isinstance(owner.kind, K.Unknown) and owner.kind.cls is None and not owner.cell:
+                    self.flows.lost.add(owner)
                 if place.path or not owner.cell:  # a cell that is bound anew holds another object
                     self.written.add(self.class_of(owner))
         if op.primitive.form == "closure":
@@ -150,6 +212,19 @@ class _Walk:
             self.made |= dict.fromkeys(op.outs, op)
             for callee in _variables(op.operands[:1]):
                 self.flows.add(op.operands[1:], self.rebinding.get(self.owner(callee), ()))
+
+    def carries(self, v: Var) -> bool:
+        """Say whether a derivative may flow into a variable, or into what it holds later.
+
+        A list of integers that is put into a list of lists may get others by that one's name.
+        """
+        if v in self.unseen:
+            return False
+        if self.kinds is None:
+            return K.is_container(v.kind) or may_hold(v.kind)
+        if may_hold(self.kinds.get(v.name, v.kind)):
+            return True
+        return K.is_container(v.kind) and self.class_of(v) in self.holding
 
     def owner(self, v: Var) -> Var:
         """Return what a value is read of, or is."""
@@ -170,6 +245,7 @@ class _Walk:
             held = self.held.get(word, [])
             held = [*held, *(v for v in parts if not v.name and self.class_of(v) == word)]
             self.flows.written.update(held)
+            held = list(filter(self.carries, held))
             for v in held[1:]:
                 self.flows.add((held[0],), (v,))
                 self.flows.add((v,), (held[0],))
@@ -270,6 +346,14 @@ def passes(op: Op) -> tuple[P.Operand, ...]:
             return given
 
 
+def _is_unseen(op: Op) -> bool:
+    """Say whether an array's attribute is nothing that is known: its flags have no derivative."""
+    if op.primitive.form != "field":
+        return False
+    numeric = any(K.is_numeric(v.kind) for v in _variables(op.operands))
+    return numeric and all(isinstance(v.kind, K.Unknown) for v in op.outs)
+
+
 def _passed_by_call(op: Op, given: tuple[P.Operand, ...]) -> tuple[P.Operand, ...]:
     callee = given[0]
     known = callee.kind if isinstance(callee, P.Outer) else None
@@ -291,10 +375,18 @@ def _met(block: P.Block) -> list[Var]:
     return [*read, *(v for operation in every for v in operation.outs)]
 
 
-def _carries(kind: Kind) -> bool:
-    """Say whether a derivative may flow into a kind; what may be written may hold one."""
-    if isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array | K.Tuple):
+def may_hold(kind: Kind) -> bool:
+    """Say whether a value of a kind may hold a derivative.
+
+    A function may that captures variables, and so may what holds one. What holds integers alone,
+    on all paths, holds none, nor does an object of a class that has no derivative.
+    """
+    if isinstance(kind, K.Unknown):
+        return kind.cls is None
+    if isinstance(kind, K.Num | K.Str | K.NoneKind | K.Array):
         return K.differentiable(kind)
+    if isinstance(kind, K.Tuple | K.List | K.AnyDict | K.Obj | K.OneOf):
+        return any(map(may_hold, kind.inside))
     return not isinstance(kind, K.Known)
 
 

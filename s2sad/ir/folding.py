@@ -199,7 +199,10 @@ def _cells(program: P.Program, folder: _Folder) -> dict[Var, Var]:
                 cell, value = o.operands
                 assert isinstance(cell, Var)
                 held = isinstance(value, Var) and value in fresh and folder.uses[value] == 1
-                if not held or value in folder.values:
+                if value in folder.values:  # it is computed here, behind what has been bound
+                    fresh = set()
+                    continue
+                if not held:
                     continue
                 assert isinstance(value, Var)
                 if guards or value.name == cell.name or folder.loose(value):

@@ -221,7 +221,7 @@ class _Writer:
                 return P.End("break", self.given(self.leaves))
             case gast.Raise():
                 given = [self.value(v) for v in (s.exc, s.cause) if v is not None]
-                return P.End("raise", tuple(given))
+                return P.End("raise", tuple(given), self.facts.function.origins.get(s, s))
             case gast.Pass():
                 pass
             case _:
@@ -563,14 +563,29 @@ class _Writer:
     def compare(self, node: Node, kind: Kind, word: str) -> P.Value:
         """Compare; what stands third in a chain is computed only where the first pair holds."""
         given = [self.value(node.left), self.value(node.comparators[0])]
-        for n in node.comparators[1:]:
-            before = len(self.ops)
-            given.append(self.value(n))
-            for made in self.ops[before:]:
-                if not isinstance(made, Op) or made.primitive.effect not in ("none", "reads"):
-                    raise NotImplementedError("a chain of comparisons whose later parts act")
+        later = self.inner()
+        rest = [later.value(n) for n in node.comparators[1:]]
+        if not all(isinstance(o, Op) and o.primitive.effect in _CALM for o in later.ops):
+            first = self.emit(L.compare(type(node.ops[0]).__name__), given, kind)
+            return self.chained(node, 1, (first, given[1]), kind, word)
+        self.ops += later.ops
         words = " ".join(type(o).__name__ for o in node.ops)
-        return self.emit(L.compare(words), given, kind, word)
+        return self.emit(L.compare(words), [*given, *rest], kind, word)
+
+    def chained(
+        self, node: Node, at: int, before: tuple[P.Value, P.Value], kind: Kind, word: str
+    ) -> P.Value:
+        """`a < b < f()` is `a < b and b < f()` with one b; `before` are that test, and b."""
+        first, left = before
+        later = self.inner()
+        right = later.value(node.comparators[at])
+        found: P.Value = later.emit(L.compare(type(node.ops[at]).__name__), (left, right), kind)
+        if at + 1 < len(node.ops):
+            found = later.chained(node, at + 1, (found, right), kind, "")
+        arms = later.block(P.End("next", (found,))), P.Block((), (), P.End("next", (first,)))
+        out = Var(word, kind)
+        self.ops.append(P.If((out,), first, *arms, "and" if at == 1 else "also", self.at))
+        return out
 
     def chosen(
         self, node: Node, values: list[Node], kind: Kind, word: str, also: bool = False
@@ -768,4 +783,5 @@ def _with_holes(node: Node, table: Mapping[Node, Node]) -> Node:
 
 
 DECLARATIONS = gast.Global | gast.Nonlocal
+_CALM = ("none", "reads")
 MARKS = ("each", *STANDS_FOR)

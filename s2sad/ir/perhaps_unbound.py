@@ -19,13 +19,18 @@ Takes = Sequence[Var]
 
 def perhaps_unbound(block: P.Block) -> frozenset[Var]:
     """Return what may have no value in a block, or in those inside."""
-    pairs = [(v, r) for v, r in _in_block(block, (), ()) if isinstance(r, P.Unbound | Var)]
+    pairs = [(v, r) for v, r in handed_over(block) if isinstance(r, P.Unbound | Var)]
     found = {v for v, r in pairs if isinstance(r, P.Unbound)}
     size = -1
     while size != len(found):
         size = len(found)
         found |= {v for v, r in pairs if r in found}
     return frozenset(found)
+
+
+def handed_over(block: P.Block) -> Iterator[tuple[Var, Operand]]:
+    """Yield what blocks inside of a block hand over, each with what takes it up."""
+    return _in_block(block, (), ())
 
 
 def _in_block(block: P.Block, takes: Takes, leaves: Takes) -> Iterator[tuple[Var, Operand]]:

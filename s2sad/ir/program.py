@@ -16,7 +16,7 @@ told (an inner function rebinds it, or a try that may end half way) is a *cell*:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from s2sad.kinds import Kind
@@ -127,6 +127,7 @@ class End:
 
     how: Literal["next", "break", "raise", "yield"]
     results: tuple[Operand, ...] = ()
+    origin: Code = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,9 +35,14 @@ from s2sad.rulebook.facts import numbers_of
 Ops = list[P.Operation]
 
 
-def simplified(program: P.Program, fixed: frozenset[Var]) -> P.Program:
-    """Return a program that computes the same in fewer words, but for what is fixed."""
-    worker = _Worker(fixed, _touched(program), uses_of(program))
+def simplified(
+    program: P.Program, fixed: frozenset[Var], temps: frozenset[str] = frozenset()
+) -> P.Program:
+    """Return a program that computes the same in fewer words, but for what is fixed.
+
+    No user wrote the names in `temps`.
+    """
+    worker = _Worker(fixed, _touched(program), uses_of(program), temps)
     return replace(program, block=worker.block(program.block))
 
 
@@ -109,6 +114,7 @@ class _Worker:
     fixed: frozenset[Var]
     touched: _Touched
     uses: Counter[Var]
+    temps: frozenset[str]
     copies: dict[Var, Operand] = field(default_factory=dict)
     made: dict[Var, Op] = field(default_factory=dict)
     here: set[Var] = field(default_factory=set)
@@ -196,6 +202,9 @@ class _Worker:
             return self.kept(self.in_place(op))
         if op.primitive.form == "unpack":
             return self.unpacked(op)
+        item = self.item(op)
+        if item is not None:
+            return item
         if len(op.outs) != 1 or op.outs[0] in self.fixed:
             return self.kept(op)
         if op.primitive.form == "same":
@@ -255,6 +264,22 @@ class _Worker:
         if word is None or bare is None or value in self.fixed or not _numeric(first[:1]):
             return op
         return replace(op, primitive=table[word], operands=(*first, bare))
+
+    def item(self, op: Op) -> Ops | None:
+        """(a, b)[0] -> a, for a tuple that no user named: the value is the same to the last bit."""
+        if op.primitive is not L.ITEM:
+            return None
+        owner, index = op.operands
+        loose = isinstance(owner, Var) and (not owner.name or owner.name in self.temps)
+        made = self.made.get(owner) if isinstance(owner, Var) and loose else None
+        at = I.number_of(index)
+        if made is None or made.primitive is not L.TUPLE or not isinstance(at, int):
+            return None
+        if any(isinstance(o, P.Spread) for o in made.operands) or not 0 <= at < len(made.operands):
+            return None
+        (out,), value = op.outs, made.operands[at]
+        alike = self.touched.steady(out) and self.touched.steady(value)
+        return self.op(Op((out,), L.SAME, (value,), origin=op.origin)) if alike else None
 
     def infix(self, op: Op, word: str, operands: tuple[Operand, ...]) -> Ops:
         return self.op(Op(op.outs, L.INFIX[word], operands, origin=op.origin))

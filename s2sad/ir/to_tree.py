@@ -33,6 +33,7 @@ from s2sad.nodes import (
     clone,
     constant,
     dotted,
+    locate,
     name,
     names_written,
     store,
@@ -124,7 +125,8 @@ class Printer:
                 return [*self.copies(leaves, end.results), gast.Break()]
             case "raise":
                 given = [self.value(r) for r in end.results]
-                return [gast.Raise(*given, *[None] * (2 - len(given)))]
+                made = gast.Raise(*given, *[None] * (2 - len(given)))
+                return [locate(made, end.origin)]
             case "yield":
                 raise AssertionError("an element is yielded outside of a comprehension")
 
@@ -142,6 +144,10 @@ class Printer:
         return in_turn(found)
 
     def operation(self, operation: P.Operation, leaves: tuple[Var, ...]) -> Block:
+        """Return the statements of an operation, which stand where the user's statement does."""
+        return [locate(s, operation.origin) for s in self.statements(operation, leaves)]
+
+    def statements(self, operation: P.Operation, leaves: tuple[Var, ...]) -> Block:
         match operation:
             case Op():
                 return self.op(operation)
@@ -485,7 +491,8 @@ class Printer:
                 func = given[0]
                 if form == "method":
                     func = gast.Attribute(func, word, gast.Load())
-                return gast.Call(func, given[1:], self.keywords(op))
+                made = gast.Call(func, given[1:], self.keywords(op))
+                return locate(locate(made, getattr(op.origin, "value", None)), op.origin)
             case "text":
                 table = {f"_{i}": g for i, g in enumerate(given)}
                 return clone(code_of(op), table)

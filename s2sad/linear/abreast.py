@@ -25,7 +25,7 @@ from s2sad.ir.effects import commute, footprint
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.directions import Passed, derived, read
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet
+from s2sad.linear.tangent_table import Table
 from s2sad.primitives import language as L
 
 _ZIP = P.Outer("zip", K.Known(zip))
@@ -35,16 +35,31 @@ _ZIP = P.Outer("zip", K.Known(zip))
 class Asked:
     """What is to be done in several directions.
 
-    `dots` are the tangents, `passed` says which tangents derived functions take, `named` gives the
-    name of a list of tangents, a `loose` tangent needs no name, and `seeded` says that the
-    function gives a value and its tangent.
+    `dots` are the tangents, `passed` says which tangents derived functions take, tangents with
+    names in `temps` need none, and `seeded` says that the function gives a value and its tangent.
     """
 
+    table: Table
     dots: frozenset[Var]
     passed: Passed
-    named: Callable[[str], str]
-    loose: Callable[[Var], bool]
+    temps: frozenset[str]
     seeded: bool
+
+    def named(self, dot: str) -> str:
+        """Return the name of a list of tangents."""
+        return self.table.names.several(dot)
+
+    def loose(self, v: Var) -> bool:
+        """Say whether a tangent needs no name."""
+        return not v.name or v.name in self.temps
+
+    def cannot(self, at: P.Operation | None) -> Exception:
+        """Return an error about what tells directions apart, or the values from them."""
+        return self.table.cannot(
+            at.origin if at is not None else None,
+            "s2sad cannot compute the derivative of this in several directions at once.",
+            "Use s2sad.jvp, which follows one direction, or a gradient.",
+        )
 
 
 def abreast(program: P.Program, given: Sequence[Var], asked: Asked) -> P.Program:
@@ -91,7 +106,8 @@ def _list_of(asked: Asked, v: Var) -> Var:
 class _Worker:
     """Walks blocks. `lists` are the tangents in all directions, `first` is one of them.
 
-    What is `pending` is put where it is used; `done` are the operations of the block at hand.
+    What is `pending` is put where it is used; `done` are the operations of the block at hand, of
+    which one is worked `at`.
     """
 
     asked: Asked
@@ -103,6 +119,7 @@ class _Worker:
     placed: frozenset[Operand]
     pending: dict[Var, P.Operation] = field(default_factory=dict)
     done: list[P.Operation] = field(default_factory=list)
+    at: P.Operation | None = None
 
     # blocks
 
@@ -116,6 +133,7 @@ class _Worker:
         outside = self.pending, self.done
         self.pending, self.done = {}, []
         for operation in given:
+            self.at = operation
             if isinstance(operation, Op):
                 self.op(operation)
             else:
@@ -136,7 +154,7 @@ class _Worker:
                 results[:] = self.handed(end.results, takes if end.how == "next" else leaves)
 
         ops = self.ops(block.ops, leaves, last)
-        return P.Block(params, ops, P.End(end.how, tuple(results)))
+        return P.Block(params, ops, replace(end, results=tuple(results)))
 
     def handed(self, results: Sequence[Operand], takes: tuple[Var, ...]) -> tuple[Operand, ...]:
         """Return what a block hands over: tangents in all directions to what takes such."""
@@ -144,7 +162,7 @@ class _Worker:
         for i, r in enumerate(results):
             several = i < len(takes) and takes[i] in self.asked.dots
             if not several and P.variable(r) in self.asked.dots:
-                raise NotYet("a tangent that is handed over for a value")
+                raise self.asked.cannot(self.at)
             found.append(self.listed(r) if several else r)
         return tuple(found)
 
@@ -226,7 +244,7 @@ class _Worker:
             value = Var("", kind)
             made = (Op((value,), L.method("copy"), (operand,)),)
         elif not isinstance(operand, P.Const) and not K.shares_nothing(kind):
-            raise NotYet("memory that is no tangent, as a tangent in several directions")
+            raise self.asked.cannot(self.at)
         held = Var("", K.List(out.kind))
         self.add(P.Collect((held,), "list", self.first, Var("_", K.UNKNOWN), _yields(made, value)))
         return held
@@ -268,8 +286,8 @@ class _Worker:
         if names is not None:
             self.called(op, names)
         elif self.pair and op.outs == self.pair:
-            value, dot = op.operands
-            self.add(replace(op, operands=(value, self.listed(dot))))
+            value, dot, *beside = op.operands
+            self.add(replace(op, operands=(value, self.listed(dot), *beside)))
         elif op.primitive.form in ("look", "bind", "forget"):
             self.of_cell(op)
         elif dots.isdisjoint(read(op)):
@@ -345,7 +363,7 @@ class _Worker:
             self.made(replace(op, primitive=L.INFIX[op.primitive.word], writes=()))
             return
         if not isinstance(old, Var) or old not in self.asked.dots:
-            raise NotYet("a tangent that is added to what is none")
+            raise self.asked.cannot(op)
         if not isinstance(old.kind, K.Array | K.List):
             self.computed(self.gathered(op), out)
             return
@@ -377,7 +395,7 @@ class _Worker:
         if not self.asked.dots.isdisjoint(map(P.variable, P.operands(region))) and not isinstance(
             region, P.While
         ):
-            raise NotYet("a tangent that decides where control goes, in several directions")
+            raise self.asked.cannot(region)
         self.all_put()
         match region:
             case P.If():
@@ -404,9 +422,9 @@ class _Worker:
             self.add(region)
             return
         if len(region.outs) != 1 or footprint(region).acts:
-            raise NotYet("a part of the program that decides by tangents in several directions")
+            raise self.asked.cannot(region)
         if any(derived(op, self.asked.passed) is not None for op in _inside(region)):
-            raise NotYet("calls in a comprehension of tangents in several directions")
+            raise self.asked.cannot(region)
         self.made(region)
 
     def loop(self, region: P.For) -> None:
@@ -435,7 +453,7 @@ class _Worker:
         v = P.variable(over)
         if v is None or v not in self.asked.dots:
             if not self.asked.dots.isdisjoint(P.flat(target)):
-                raise NotYet("a loop over values and tangents in one")
+                raise self.asked.cannot(self.at)
             return over, target, []
         bound = P.flat(target)
         if self.asked.dots.issuperset(bound):
@@ -453,7 +471,7 @@ class _Worker:
                 parts = [self.header(s, t) for s, t in zip(sources, target, strict=True)]
                 again = self.again(made, (callee, *(s for s, _, _ in parts)))
                 return again, tuple(t for _, t, _ in parts), [f for _, _, fs in parts for f in fs]
-        raise NotYet("a loop over values and tangents in one")
+        raise self.asked.cannot(self.at)
 
     def again(self, made: Op, operands: tuple[Operand, ...]) -> Var:
         out = Var("", K.UNKNOWN)
@@ -487,7 +505,7 @@ class _Worker:
         starts = self.handed(region.starts, region.carried)
         carried = tuple(map(self.bound, region.carried))
         if not self.asked.dots.isdisjoint(v for op in region.test.ops for v in read(op)):
-            raise NotYet("a tangent in the test of a loop, in several directions")
+            raise self.asked.cannot(region)
         body = self.block(region.body, region.carried, region.outs)
         return P.While(region.outs, carried, starts, region.test, body, region.origin)
 

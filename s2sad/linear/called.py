@@ -5,23 +5,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.known.generators import draws
-from s2sad.known.samples import stacked
 from s2sad.linear.constructed import constructed, replaced
 from s2sad.linear.handed_functions import with_functions
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
-from s2sad.linear.tangents_of import computed
+from s2sad.linear.tangent_table import Tangents, tangent_kind
+from s2sad.linear.tangents_of import as_array, computed
 from s2sad.linear.user_calls import call_with_tangents, user_call
 from s2sad.linear.zero_tangents import tangent_of
 from s2sad.modes.structured import CONVERSIONS
+from s2sad.modes.tried import label_of
 from s2sad.primitives import language as L
 
 
@@ -35,7 +33,11 @@ def called(t: Tangents, op: Op) -> None:
         return
     writes = [p.object for p in op.writes if isinstance(p.object, Var) and t.has(p.object)]
     if writes:
-        raise NotYet("a call that writes memory with a shadow")
+        raise t.cannot(
+            f"This call changes `{writes[0].name}`, on which the result depends, in a way that "
+            "s2sad cannot differentiate in forward mode yet.",
+            "Move the computation out of it, or use s2sad.grad.",
+        )
     t.add(op)
     fn = _function(callee)
     if fn is reversed and t.has(args[0]):
@@ -45,10 +47,16 @@ def called(t: Tangents, op: Op) -> None:
     if not t.table.carries(out):
         return
     if fn is None:
-        raise NotYet("a call of a function that is not known")
+        raise t.without_rule(
+            "s2sad does not know which function is called here.",
+            "Call the function by a name that always means the same function.",
+        )
     if fn in (*CONVERSIONS, dict) and len(args) == 1 and not op.settings:
         if isinstance(kind_of(args[0]), K.Iterable_ | K.Unknown) and not t.has(args[0]):
-            raise NotYet("an iterable made a list")
+            raise t.cannot(
+                "s2sad has no tangents for the iterable that is made a list here.",
+                "Write a loop that appends to a list.",
+            )
         if kind_of(args[0]) == K.FLOAT and t.has(args[0]):
             t.give(out, t.maybe(args[0]))
             return
@@ -79,8 +87,8 @@ def called(t: Tangents, op: Op) -> None:
         t.give(out, t.emit(L.CALL, (callee, tangent_of(t, args[0])), out.kind))
         return
     if rule is not None and not registry.effects_of(fn).sequences:
-        args = [_as_array(t, fn, o) for o in args]
-        named = [(n, _as_array(t, fn, o)) for n, o in named]
+        args = [as_array(t, fn, o) for o in args]
+        named = [(n, as_array(t, fn, o)) for n, o in named]
     computed(t, out, fn, args, named)
 
 
@@ -98,7 +106,10 @@ def _chosen(
     if named.keys() != {"key"}:
         return False
     if len(args) != 1 or not t.has(args[0]):
-        raise NotYet("max or min of several by a key")
+        raise t.cannot(
+            f"s2sad cannot differentiate this call of {label_of(fn)} in forward mode.",
+            "Give it one list, and no other setting than key=.",
+        )
     if t.table.backward:
         xs, dots = _as_list(t, args[0])
         at = t.call(t.table.helper(held_numbers.chosen_at), (out, xs, named["key"]), K.INT)
@@ -144,24 +155,10 @@ def _check_followed(t: Tangents, args: Sequence[Operand]) -> None:
     """Stop at a function that goes through what is active and has no tangent."""
     for v in filter(None, map(P.variable, args)):
         if isinstance(v.kind, K.Iterable_) and v in t.table.facts.active and not t.has(v):
-            raise NotYet("a function of an iterable")
-
-
-def _as_array(t: Tangents, fn: object, operand: Operand) -> Operand:
-    """Return an operand as the array that a library function makes of a list or a tuple."""
-    kind = t.kind(operand)
-    listed = K.List | K.Tuple if registry.wants_arrays(fn) else K.List
-    if not isinstance(kind, listed) or not K.differentiable(kind):
-        return operand
-    if not registry.wants_arrays(fn) and not registry.tells_tuples(fn):
-        return operand
-    array = stacked(kind)
-    if array is None:
-        raise NotYet(f"an array that is made of {K.describe(kind)}")
-    made = t.call(t.table.outer(np, "asarray"), (operand,), array)
-    if t.has(operand):
-        t.of[made] = t.call(t.table.outer(np, "asarray"), (t.maybe(operand),), array)
-    return made
+            raise t.cannot(
+                "s2sad has no tangents for the iterable that this function goes through.",
+                "Make it a list first: list(...).",
+            )
 
 
 def _function(callee: Operand) -> object | None:

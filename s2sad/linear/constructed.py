@@ -6,14 +6,15 @@ import dataclasses
 from collections.abc import Sequence
 
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import registry, runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
 from s2sad.known.signature import by_position
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.zero_tangents import nothing, part, tangent_of
+from s2sad.modes.tried import label_of
 from s2sad.primitives import language as L
 
 
@@ -37,7 +38,7 @@ def constructed(
         t.give(out, t.emit(L.TUPLE, parts, K.Tuple(kind.items)))
         return
     if not isinstance(kind, K.Obj):
-        raise NotYet(f"an object of the class {getattr(fn, '__name__', '')}")
+        raise t.without_rule(*registry.missing(fn, label_of(fn)))
     if fn is runtime.object_of:
         given, cls = dict(named), args[0]
     elif dataclasses.is_dataclass(fn):
@@ -46,7 +47,7 @@ def constructed(
     elif fn is kind.cls and vars(kind.cls).get("__init__") is None and not kind.fields:
         given, cls = {}, callee
     else:
-        raise NotYet(f"an object of the class {kind.cls.__name__}")
+        raise t.without_rule(*registry.missing(fn, label_of(fn)))
     fields = [
         (
             f,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.linear.tangent_table import NotYet
+from s2sad.linear.tangent_table import Table
 
 Passed = Mapping[str, tuple[str, ...]]
 """The names of the tangents that derived functions take, by the names of these."""
@@ -25,26 +25,36 @@ Passed = Mapping[str, tuple[str, ...]]
 class _Known:
     """What is no tangent: the `values`; and what makes each variable."""
 
+    table: Table
     values: frozenset[Var]
     passed: Passed
     makers: Mapping[Var, P.Operation]
 
+    def mixed(self, at: object) -> Exception:
+        """Return an error about what is a value and a tangent."""
+        return self.table.cannot(
+            at,
+            "s2sad cannot tell what is computed here from its derivative, of which several "
+            "directions are asked for.",
+            "Use s2sad.jvp, which follows one direction, or a gradient.",
+        )
+
 
 def tangents_of(
-    program: P.Program, known: Iterable[Var], values: frozenset[Var], passed: Passed
+    table: Table, program: P.Program, known: Iterable[Var], values: frozenset[Var], passed: Passed
 ) -> frozenset[Var]:
     """Return the variables that differ from direction to direction; those of `values` do not."""
     found = set(known)
     values |= frozenset(program.block.params) - found
     makers = {v: op for op in P.every(program.block) for v in op.outs}
-    sure = _Known(values, passed, makers)
+    sure = _Known(table, values, passed, makers)
     count = -1
     while count != len(found):
         count = len(found)
         _spread(program.block, found, sure)
     mixed = found & values
     if mixed:
-        raise NotYet(f"{min(v.name for v in mixed)}, which is a value and a tangent")
+        raise sure.mixed(table.binds(min(mixed, key=lambda v: v.name)))
     return frozenset(found)
 
 
@@ -96,7 +106,7 @@ def _written(op: Op, owner: Var | P.Outer, found: set[Var], sure: _Known) -> Non
         return
     if isinstance(owner, P.Outer) or owner in sure.values:
         if op.primitive.effect == "writes":
-            raise NotYet("a tangent that is written into what is none")
+            raise sure.mixed(op.origin)
         return
     found.add(owner)
     made = sure.makers.get(owner)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.causes import Story
+from s2sad.errors import InternalError
 from s2sad.facts.fence import fence
 from s2sad.facts.memory import Memory
 from s2sad.facts.shift import cancelling
@@ -33,23 +33,25 @@ from s2sad.ir.simpler import simplified
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
 from s2sad.linear.abreast import Asked, abreast
+from s2sad.linear.beside import apart
+from s2sad.linear.caught import ANYTHING, Raised
 from s2sad.linear.directions import tangents_of
+from s2sad.linear.function_facts import activity_of, doc_of, named_to_the_end
 from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.push import pushed
 from s2sad.linear.slots import UNREAD
-from s2sad.linear.tangent_table import NOTHING, Facts, NotYet, Table, TangentNames, Tangents
+from s2sad.linear.tangent_table import NOTHING, Facts, Table, TangentNames, Tangents
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.linear.zero_tangents import nothing
-from s2sad.modes.raising import ANYTHING, Raised
 from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.requests import Request
 from s2sad.stages import Activity, Aliases, Met
+from s2sad.steps.callables import all_kinds
 from s2sad.steps.derivation import Analysed, Derivation, analyse, analysis_key, memory_of
 from s2sad.steps.joining import add
 from s2sad.steps.strong import pushed_of
-from s2sad.steps.tangents import activity_of, doc_of, named_to_the_end
 
 
 @dataclass(frozen=True)
@@ -67,41 +69,58 @@ class Forward:
     raises: Raised = ANYTHING
 
 
+@dataclass(frozen=True)
+class Around:
+    """What is around a function: what is given to it, and what its result is for.
+
+    What is `lent` to it is memory that others may write before a backward sweep reads it. Tangents
+    that come in may be what is `met`. With something `beside` what is differentiated, it gives a
+    pair. Its result has a derivative that matters where it is `seeded`.
+    """
+
+    lent: frozenset[str] = frozenset()
+    met: Met = Met()  # noqa: RUF009
+    beside: bool = False
+    seeded: bool = True
+
+
 def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copies: Block) -> Node:
     """Return f_jvp(*args, *tangents), which gives the value and its tangent."""
-    if request.has_aux:
-        raise NotYet("a result beside the one that is differentiated")
-    facts = activity_of(d, a, request.wrt, True, False)
+    facts = activity_of(d, a, request.wrt, True, request.has_aux)
     named_to_the_end(d, a, facts, {*request.wrt} - {s.targets[0].id for s in copies})
     fence(a.function, a.kinds, facts, memory_of(d, a), request.constant, forward=True)
     d.told[a] = Story(facts, request.wrt)
-    program, table = table_of(d, a, request.wrt, facts, True)
+    program, table = table_of(d, a, request.wrt, facts, True, Around(beside=request.has_aux))
     linear = linearise(program, table, request.wrt)
-    made = _with_one_result(pushed(linear.program, table), table, a.kinds.result)
+    result = a.kinds.result.parts[0].kind if request.has_aux else a.kinds.result
+    made = _with_one_result(pushed(linear.program, table), table, result)
     made = on_copies(made, copies, linear, table)
     text = text_of(table, linear, made, True)
     return define_with(a.function.node, entry, doc_of(d, a, request.wrt), text, table.names.passed)
 
 
-def forward_function(d: Derivation, call: UserCall, wrt: tuple[str, ...], met: Met) -> Forward:
+def forward_function(
+    d: Derivation, call: UserCall, wrt: tuple[str, ...], met: Met, seeded: bool
+) -> Forward:
     """Return the function of values and tangents of a function that is called.
 
-    It is one of its own for tangents that are `met` only where that makes a difference.
+    It is one of its own for tangents that are `met` only where that makes a difference. It gives
+    the tangent of its result where that is `seeded`, and has one.
     """
     fn, extra = call.fn, tuple(call.extra)
     a = analyse(d, fn, call.params, extra)
-    facts = activity_of(d, a, wrt, True)
+    facts = activity_of(d, a, wrt, seeded)
     strong = [pushed_of(d, a, facts, frozenset(wrt), m) for m in (Met(), met)]
     plain, own = ((s.guards, s.masked, s.arrivals) for s in strong)
     met = Met() if plain == own else met
-    key: Any = ("jvp on the program", analysis_key(fn, call.params, extra), wrt, met)
+    seeded = seeded and K.differentiable(a.kinds.result)
+    key: Any = ("jvp on the program", analysis_key(fn, call.params, extra), wrt, met, seeded)
     known = d.forwards.get(key)
     if isinstance(known, Forward):
         return known
     args = a.function.node.args
     bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
-    seeded = K.differentiable(a.kinds.result)
-    program, table = table_of(d, a, wrt, facts, False, met=met)
+    program, table = table_of(d, a, wrt, facts, False, Around(met=met, seeded=seeded))
     names = tuple(table.names.passed)
     found = Forward(d.names.fresh(f"{name_of(fn)}_jvp"), names, bare, seeded)
     d.forwards[key] = found
@@ -128,27 +147,25 @@ def table_of(
     wrt: tuple[str, ...],
     facts: Activity,
     outermost: bool,
-    lent: frozenset[str] = frozenset(),
-    met: Met = Met(),  # noqa: B008
+    around: Around = Around(),
 ) -> tuple[P.Program, Table]:
-    """Return the program of a function, and what is known of its tangents.
-
-    What is `lent` to it is memory that others may write before a backward sweep reads it. Tangents
-    that come in may be what is `met`.
-    """
+    """Return the program of a function, and what is known of its tangents."""
     memory = memory_of(d, a)
     program = program_of(a.function, a.kinds, memory.changes)
     if not d.forward:
         program = left_last(grown(program, a.kinds))
-    edges = flows(program, _classes(memory, a.function.locals), lent)
-    active = active_with(program, edges, wrt) - _shifts(a, program)
+    if around.beside:
+        program = apart(program, a.kinds.result)
+    result = a.kinds.result if around.seeded else K.NONE
+    edges = flows(program, _classes(memory, a.function.locals), around.lent, all_kinds(a.kinds))
+    active = active_with(program, edges, wrt, result) - _shifts(a, program)
     known = Facts(
         a,
         program,
         active | _together(a, memory.aliases, program),
         frozenset(edges.written),
         memory.aliases,
-        pushed_of(d, a, facts, frozenset(wrt), met),
+        pushed_of(d, a, facts, frozenset(wrt), around.met),
         facts,
     )
     table = Table(d, known, TangentNames(_taken(d, a)), outermost)
@@ -213,16 +230,16 @@ def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
     return {n: root(n) for n in names}
 
 
-def settled(linear: Linear, made: P.Program) -> P.Program:
+def settled(table: Table, linear: Linear, made: P.Program) -> P.Program:
     """Return a derived program in fewer words, without what nobody reads."""
     fixed = frozenset(linear.values)
-    made = checked(simplified(checked(made), fixed))
+    made = checked(simplified(checked(made), fixed, table.facts.analysed.function.temps))
     return checked(without_unused(gathered(without_unused(made, fixed), fixed), fixed))
 
 
 def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) -> Block:
     """Return the statements in which a derived program prints; it may give a pair (`seeded`)."""
-    return printed_of(table, linear, settled(linear, made), seeded)
+    return printed_of(table, linear, settled(table, linear, made), seeded)
 
 
 def printed_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) -> Block:
@@ -254,10 +271,8 @@ def _abreast(
     known = {*given, *linear.of.values(), *table.zeros}
     forwards = table.derivation.forwards.values()
     passed = {f.name: f.dots for f in forwards if isinstance(f, Forward)}
-    dots = tangents_of(made, known, linear.values, passed)
-    asked = Asked(
-        dots, passed, table.names.several, lambda v: not v.name or v.name in temps, seeded
-    )
+    dots = tangents_of(table, made, known, linear.values, passed)
+    asked = Asked(table, dots, passed, temps, seeded)
     return abreast(made, given, asked)
 
 
@@ -272,13 +287,13 @@ def _with_one_result(program: P.Program, table: Table, kind: K.Kind) -> P.Progra
     block = program.block
     if block.end.how != "next":
         return program
-    value, dot = block.end.results
+    value, dot, *beside = block.end.results
     t = Tangents(table)
     if dot == NOTHING and K.differentiable(kind):
         dot = nothing(t, value, kind)
     if isinstance(kind, K.Array) and not kind.rank:
-        dot = t.call(table.outer(np, "asarray"), (dot,), kind)
-    pair = t.emit(L.TUPLE, (value, dot), K.UNKNOWN)
+        dot = t.call(table.numpy("asarray", kind), (dot,), kind)
+    pair = t.emit(L.TUPLE, (value, dot, *beside), K.UNKNOWN)
     made = P.Block(block.params, (*block.ops, *t.ops), P.End("next", (pair,)))
     return dataclasses.replace(program, block=made)
 
@@ -322,5 +337,5 @@ def _literal(t: Tangents, node: Node) -> Operand:
     if isinstance(node, gast.Tuple):
         return t.emit(L.TUPLE, [_literal(t, n) for n in node.elts], K.UNKNOWN)
     if not isinstance(node, gast.Constant):
-        raise NotYet("a part of an argument that has no plain name")
+        raise InternalError("a part of an argument has no plain name")
     return P.Const(node.value)

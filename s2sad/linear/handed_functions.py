@@ -22,12 +22,12 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
 from s2sad.linear.operand_binding import bound_to
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
+from s2sad.linear.tangent_table import NOTHING, Tangents
 from s2sad.linear.tangents_of import Computed
 from s2sad.linear.user_calls import captured_here
 from s2sad.modes.guarded import Site
 from s2sad.modes.handed import Called, FunctionVjp, called_with
-from s2sad.modes.pushes import arrays_of
+from s2sad.modes.tried import without
 from s2sad.nodes import Node, name
 from s2sad.primitives import language as L
 from s2sad.stages import Activity
@@ -55,7 +55,7 @@ def with_functions(
     """Return what a call is given, with values and pullbacks in the place of functions."""
     given = (*args, *(v for _, v in named))
     words = tuple(n for n, _ in named)
-    told = Computed(fn, out, given, tuple(map(t.maybe, given)), words, False, None)
+    told = Computed(fn, out, given, tuple(map(t.maybe, given)), words, False, ())
     made = _functions(t, told)
     return [made.get(o, o) for o in args], [(n, made.get(o, o)) for n, o in named]
 
@@ -64,8 +64,8 @@ def _functions(t: Tangents, told: Computed) -> dict[Operand, Operand]:
     """Return what stands for the functions that are given; its tangent is of what they capture."""
     rule = registry.rule_for(told.fn)
     if rule is None or rule.pushforward is None:
-        raise NotYet("a rule without a pushforward that calls functions")
-    bound = bound_to(told, rule.pushforward, 1, len(arrays_of(rule.pushforward)))
+        raise t.without_rule(*without(told.fn, "pushforward"))
+    bound = bound_to(t, told, rule.pushforward, "pushforward")
     nodes: dict[str, Node] = {n: name(n) for n in bound.arrays}
     kinds = {nodes[n]: t.kind(o) for n, (o, _) in bound.arrays.items()}
     found: dict[Operand, Operand] = {}

@@ -24,14 +24,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from s2sad.errors import InternalError
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear import mirrored
+from s2sad.linear.caught import caught_by
 from s2sad.linear.rounds_drawn import Drawn, counted, draw
-from s2sad.linear.tangent_table import NotYet, Table, Tangents
+from s2sad.linear.tangent_table import Table, Tangents
 from s2sad.linear.woven import woven
 from s2sad.linear.zero_tangents import give_zeros, handed
-from s2sad.modes.raising import caught_by
 
 T = TypeVar("T")
 
@@ -52,7 +53,7 @@ def linearise(program: P.Program, table: Table, wrt: Sequence[str]) -> Linear:
     """Return a program with the tangents of what is active, given those of some parameters.
 
     Its parameters are those of the program, then their tangents. It ends with the result and the
-    tangent of the result: None where that has none.
+    tangent of the result (None where that has none), then what it gives beside the result.
     """
     walk = _Walk(Tangents(table))
     params = program.block.params
@@ -66,8 +67,8 @@ def linearise(program: P.Program, table: Table, wrt: Sequence[str]) -> Linear:
         walk.operation(operation, None)
     end = program.block.end
     if end.how == "next":
-        (result,) = end.results
-        end = P.End("next", (result, walk.tangents.maybe(result)))
+        result, *beside = end.results
+        end = P.End("next", (result, walk.tangents.maybe(result), *beside))
     block = P.Block((*params, *dots), tuple(walk.tangents.ops), end)
     inside = [v for op in P.every(program.block) for v in (*op.outs, *P.bound(op))]
     values = frozenset({*params, *inside})
@@ -110,6 +111,7 @@ class _Walk:
         self.tangents.means(operation.outs)
 
     def added(self, operation: P.Operation, loop: Loop | None) -> None:
+        self.tangents.origin = operation.origin
         match operation:
             case Op():
                 mirrored.operation(self.tangents, operation)
@@ -176,7 +178,8 @@ class _Walk:
         """Return what takes up what a loop hands from round to round."""
         for v, out in zip(params, outs, strict=False):
             if self.table.carries(v) != self.table.carries(out):
-                raise NotYet("a loop of which only a break brings a derivative")
+                place = self.table.place(self.table.binds(out))
+                raise InternalError(f"only a break brings `{out.name}` a tangent", place=place)
         return Takes(params, len(outs))
 
     # regions
@@ -184,7 +187,7 @@ class _Walk:
     def branch(self, region: P.If, loop: Loop | None) -> None:
         """The arms hand over tangents; what prints as an expression becomes statements for that."""
         if region.style == "filter":
-            raise NotYet("the test of a comprehension")
+            raise self.inside_comprehension(region)
         active = any(map(self.table.carries, region.outs)) or self.table.acts(region)
         active = active or _leaves(region)
         if not active:
@@ -223,7 +226,11 @@ class _Walk:
                 self.tangents.add(region)
                 return
         if self.table.acts_in(region.test):
-            raise NotYet("a test of while that writes")
+            raise self.table.cannot(
+                region.origin,
+                "The test of this loop writes memory that has a derivative.",
+                "Write it in the loop, and leave the loop by break.",
+            )
         takes = self.carried(region.carried, region.outs)
         starts = self.handed_over(region.starts, takes)
         both = self.with_tangents(region.carried, takes.first)
@@ -233,8 +240,16 @@ class _Walk:
 
     def entered(self, region: P.With, loop: Loop | None) -> None:
         if any(map(self.table.carries, P.bound(region))):
-            raise NotYet("a manager that holds what is active")
+            raise self.table.cannot(
+                region.origin,
+                "What this context manager gives has a derivative; s2sad cannot follow it.",
+                "Pass the value on without the manager, or make its inputs Const.",
+            )
+        outside, kinds = self.tangents.caught, self.table.facts.analysed.kinds
+        if any(kinds.passing.get(item) is None for item in region.origin.items):
+            self.tangents.caught += (BaseException,)  # nobody knows what the manager catches
         body = self.block(region.body, Takes(region.outs), loop, P.bound(region))
+        self.tangents.caught = outside
         outs = self.with_tangents(region.outs)
         self.tangents.add(dataclasses.replace(region, outs=outs, body=body))
 
@@ -242,10 +257,18 @@ class _Walk:
         """A comprehension of what is active is two: of values, and of their tangents."""
         if not any(map(self.table.carries, region.outs)):
             if self.table.acts(region):
-                raise NotYet("a comprehension that writes")
+                raise self.inside_comprehension(region)
             self.tangents.add(region)
             return
-        raise NotYet("a comprehension of what is active")
+        raise self.inside_comprehension(region)
+
+    def inside_comprehension(self, region: P.Region) -> Exception:
+        """Return an error about a comprehension that is no loop."""
+        return self.table.cannot(
+            region.origin,
+            "This comprehension has active values; s2sad cannot differentiate it here.",
+            "Write a loop that appends to a list.",
+        )
 
     def attempt(self, region: P.Try, loop: Loop | None) -> None:
         active = any(map(self.table.carries, region.outs)) or self.table.acts(region)
@@ -268,7 +291,13 @@ class _Walk:
 
     def match(self, region: P.Match, loop: Loop | None) -> None:
         if any(self.table.carries(v) for c in region.cases for v in c.bound):
-            raise NotYet("a pattern that binds parts of what is active")
+            subject = region.subject.name if isinstance(region.subject, Var) else "the subject"
+            raise self.table.cannot(
+                region.origin,
+                f"This pattern binds parts of `{subject}`, which has a derivative; s2sad "
+                "cannot differentiate patterns in forward mode yet.",
+                "Take the value apart with indices and if statements.",
+            )
         takes = Takes(region.outs)
         cases = tuple(
             dataclasses.replace(c, body=self.block(c.body, takes, loop, c.bound))

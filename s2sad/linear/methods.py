@@ -12,7 +12,7 @@ from s2sad.kinds import Kind
 from s2sad.known.generators import draws
 from s2sad.linear.constructed import replaced
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tangents_of import computed
 from s2sad.linear.user_calls import call_node, call_with_tangents, user_call
 from s2sad.linear.zero_tangents import tangent_of
@@ -43,7 +43,10 @@ def _with_replaced(t: Tangents, op: Op, kind: Kind) -> None:
     named = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
     t.add(op)
     if len(op.operands) > 1 or any(isinstance(v, P.Spread) for _, v in named):
-        raise NotYet("fields that are replaced by what is spread")
+        raise t.cannot(
+            "s2sad does not know which fields are given with a star here.",
+            "Write the fields out.",
+        )
     if t.table.carries(out):
         replaced(t, out, op.operands[0], named, kind)
 
@@ -60,9 +63,16 @@ def _of_library(t: Tangents, op: Op, kind: Kind) -> None:
     elif fn is None and isinstance(kind, K.Opaque):
         fn, args = registry.object_function(kind.cls, word), [owner, *args]
     if [v for v in (p.object for p in op.writes) if isinstance(v, Var) and t.has(v)]:
-        raise NotYet(f"the method {word}, which writes memory with a shadow")
+        raise t.cannot(
+            f"The method {word}, which is called here, changes memory that has a derivative.",
+            "Write the computation out, or make its inputs Const.",
+        )
     if fn is None and t.table.carries(out):
-        raise NotYet(f"the method {word} of {K.describe(kind)}")
+        raise (
+            t.undecided(kind)
+            if isinstance(kind, K.Unknown)
+            else t.cannot(f"s2sad has no derivative of the method {word} of {K.describe(kind)}.")
+        )
     t.add(op)
     if t.table.carries(out):
         computed(t, out, fn, args, [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)])
@@ -72,7 +82,11 @@ def _of_array(t: Tangents, op: Op) -> None:
     owner, *args = op.operands
     word, (out,) = op.primitive.word, op.outs
     if any(p.object is owner for p in op.writes) and t.has(owner):
-        raise NotYet(f"the method {word}, which writes its array")
+        raise t.cannot(
+            f"The array method .{word}() changes its array in a way that s2sad cannot "
+            "differentiate in forward mode.",
+            "Compute the new values, and store them by indices.",
+        )
     t.add(op)
     if not t.table.carries(out):
         return
@@ -83,7 +97,7 @@ def _of_array(t: Tangents, op: Op) -> None:
     if fn is None:
         if registry.is_zero_method(word):
             return
-        raise NotYet(f"the method {word} of an array")
+        raise t.without_rule(*registry.missing_method(word))
     named = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
     computed(t, out, fn, (owner, *args), named)
 
@@ -112,17 +126,26 @@ def _of_list(t: Tangents, op: Op) -> None:
     if not t.has(owner):
         return
     if op.settings:
-        raise NotYet(f"the method {word} of a list, with settings")
+        raise t.cannot(
+            f"s2sad cannot differentiate this call of a list's .{word}() in forward mode.",
+            "Give it no settings.",
+        )
     if effects.writes == "puts" and args:
         if isinstance(kind_of(args[-1]), K.Iterable_ | K.Unknown):
-            raise NotYet("a list that is extended by an iterable")
+            raise t.cannot(
+                "s2sad has no tangents for the iterable that a list is extended by.",
+                "Make it a list first: list(...).",
+            )
         _again(t, op, *args[:-1], tangent_of(t, args[-1]))
     elif effects.writes in ("takes", "orders") and word != "sort":
         _again(t, op, *args)
     elif word == "copy":
         _again(t, op)
     elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
-        raise NotYet(f"the method {word} of a list")
+        raise t.cannot(
+            f"s2sad cannot differentiate a list's .{word}() in forward mode.",
+            "Read and write the items by their indices.",
+        )
 
 
 def _of_dict(t: Tangents, op: Op) -> None:
@@ -139,7 +162,10 @@ def _of_dict(t: Tangents, op: Op) -> None:
     elif word in ("values", "copy") or (word == "pop" and len(args) == 1):
         _again(t, op, *args)
     elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
-        raise NotYet(f"the method {word} of a dict")
+        raise t.cannot(
+            f"s2sad cannot differentiate a dict's .{word}() in forward mode.",
+            "Read the entries by their keys.",
+        )
 
 
 def _told_by_keys(kind: K.Kind) -> bool:

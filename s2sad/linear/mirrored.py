@@ -16,6 +16,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.errors import InternalError
 from s2sad.facts.order import order_matters
 from s2sad.facts.results import array_item
 from s2sad.inside import stop_gradient
@@ -26,8 +27,8 @@ from s2sad.linear.called import called
 from s2sad.linear.methods import method
 from s2sad.linear.operands import kind_of
 from s2sad.linear.said_of_hooks import hook
-from s2sad.linear.tangent_table import NotYet, Tangents, cell_of, is_hook
-from s2sad.linear.tangents_of import OPERATORS, computed, put
+from s2sad.linear.tangent_table import Tangents, cell_of, is_hook
+from s2sad.linear.tangents_of import OPERATORS, as_array, computed, put
 from s2sad.linear.user_calls import by_method, call_with_tangents, user_call
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.primitives import language as L
@@ -50,9 +51,6 @@ def operation(t: Tangents, op: Op) -> None:
         return
     touched = [*P.operands(op), *(p.object for p in op.writes)]
     cells = [v for v in touched if isinstance(v, Var) and v.cell]
-    if op.primitive.form == "field" and _is_unseen(op):
-        t.add(op)
-        return
     moving = any(map(t.has, touched)) or any(map(t.table.carries, (*op.outs, *cells)))
     handler = _FORMS.get(op.primitive.form)
     if not moving or handler is None:
@@ -83,19 +81,13 @@ def _stopped(t: Tangents, op: Op) -> None:
     """
     (out,), given = op.outs, op.operands
     if op.primitive is not L.SAME:
-        raise NotYet("a value that is stopped where it is computed")
+        raise InternalError("a value is stopped where it is computed", place=t.table.place(t.at))
     made = t.call(t.table.helper(stop_gradient), given, out.kind)
     if isinstance(out.kind, K.Array):
         made = t.emit(L.method("copy"), (made,), out.kind)
     t.add(dataclasses.replace(op, operands=(made,)))
     if t.table.carries(out):
         give_zeros(t, out)
-
-
-def _is_unseen(op: Op) -> bool:
-    """Say whether an array's attribute is nothing that is known: what is computed of it is not."""
-    (owner,), (out,) = op.operands, op.outs
-    return K.is_numeric(kind_of(owner)) and isinstance(out.kind, K.Unknown)
 
 
 def _look_at_memory(t: Tangents, op: Op) -> None:
@@ -111,7 +103,10 @@ def _look_at_memory(t: Tangents, op: Op) -> None:
     value: Operand = stored
     if check.value is not op.origin.value:
         if not isinstance(check.value, gast.Name) or check.value.id not in t.env:
-            raise NotYet("a write that looks at how memory is shared")
+            raise t.cannot(
+                "s2sad cannot look at how memory is shared before this write.",
+                "Pass the call copies: a.copy().",
+            )
         value = t.env[check.value.id]
     place = owner
     if not isinstance(check.place, gast.Name):
@@ -136,14 +131,24 @@ def _infix(t: Tangents, op: Op) -> None:
         sides = [tangent_of(t, o) if isinstance(kind_of(o), _SEQUENCES) else o for o in op.operands]
         t.give(out, t.emit(op.primitive, sides, out.kind))
         return
-    _check_numbers(op)
-    computed(t, out, OPERATORS[op.primitive.word], op.operands)
+    _check_numbers(t, op)
+    _of_arrays(t, out, op.primitive.word, op.operands)
 
 
-def _check_numbers(op: Op) -> None:
+def _of_arrays(t: Tangents, out: Var, word: str, operands: tuple[Operand, ...]) -> Operand:
+    """Give what an operator computes its tangent; NumPy makes arrays of lists and tuples."""
+    fn = OPERATORS[word]
+    return computed(t, out, fn, [as_array(t, fn, o) for o in operands])
+
+
+def _check_numbers(t: Tangents, op: Op) -> None:
     """Stop at an operator on objects whose method is not known."""
-    if any(isinstance(kind_of(o), K.Obj | K.OneOf | K.AnyDict) for o in op.operands):
-        raise NotYet("an operator of a class")
+    for kind in map(kind_of, op.operands):
+        if isinstance(kind, K.Obj | K.OneOf | K.AnyDict):
+            raise t.cannot(
+                f"s2sad cannot tell which method this operator calls on {K.describe(kind)}.",
+                "Call the method by its name.",
+            )
 
 
 def _prefix(t: Tangents, op: Op) -> None:
@@ -197,7 +202,7 @@ def _item(t: Tangents, op: Op) -> None:
     if out is None or not t.has(owner):
         return
     if isinstance(kind_of(owner), K.Opaque | K.Unknown):
-        raise NotYet("an item of an object of a library")
+        raise t.undecided(kind_of(owner))
     t.give(out, t.emit(op.primitive, (t.maybe(owner), t.index(op.operands[1])), out.kind))
 
 
@@ -215,7 +220,7 @@ def _field(t: Tangents, op: Op) -> None:
     elif K.is_numeric(kind) and registry.property_function(word) is not None:
         computed(t, out, registry.property_function(word), (owner,))
     else:
-        raise NotYet(f"the attribute {word} of {K.describe(kind)}")
+        raise t.undecided(kind)
 
 
 def _shows_all(t: Tangents, word: str) -> bool:
@@ -278,12 +283,15 @@ def _augmented_part(t: Tangents, op: Op) -> None:
         return
     kind = dict(op.settings)["part"]
     if not steps or not isinstance(kind, K.Num | K.Array):
-        raise NotYet("an operation in place on a part of a structure")
+        raise t.cannot(
+            f"s2sad cannot differentiate this operation in place on {K.describe(kind_of(owner))}.",
+            "Compute the new value first, then store it.",
+        )
     old, dot = (_part_of(t, whole, steps[0], kind) for whole in (owner, shadow))
     if old is not owner:
         t.of[old] = dot
     new = t.emit(L.INFIX[word], (old, value), kind)
-    made = computed(t, new, OPERATORS[word], (old, value))
+    made = _of_arrays(t, new, word, (old, value))
     places = (Place(shadow, (P.Item(steps[0]),)),)
     told = (("part", kind),)
     t.add(Op((), L.PUT_ITEM, (shadow, t.index(steps[0]), made), told, (), places, op.origin))
@@ -301,7 +309,7 @@ def _augmented(t: Tangents, op: Op) -> None:
     """`x += v` binds a number anew, also to an array; of an array, the memory is written."""
     old, value = op.operands
     (out,) = op.outs
-    _check_numbers(op)
+    _check_numbers(t, op)
     word = op.primitive.word
     shadow = t.maybe(old)
     if not all(isinstance(kind_of(o), K.Array | K.List) for o in (old, out)):
@@ -311,11 +319,14 @@ def _augmented(t: Tangents, op: Op) -> None:
                 sides = [tangent_of(t, o) for o in op.operands]
                 t.give(out, t.emit(L.INFIX[word], sides, out.kind))
             else:
-                computed(t, out, OPERATORS[word], (old, value))
+                _of_arrays(t, out, word, (old, value))
         return
     if not isinstance(shadow, Var):
         if t.table.carries(out):
-            raise NotYet("memory that gets a shadow where it is written")
+            raise t.cannot(
+                "This statement writes what depends on an argument into memory that does not.",
+                "Write the operation out, with a new value: a = a + b.",
+            )
         t.add(op)
         return
     if isinstance(out.kind, K.List) or (word in ("Add", "Sub") and t.has(value)):
@@ -328,7 +339,7 @@ def _augmented(t: Tangents, op: Op) -> None:
         return
     if word not in ("Add", "Sub"):
         new = t.emit(L.INFIX[word], (old, value), out.kind)
-        made = computed(t, new, OPERATORS[word], (old, value))
+        made = _of_arrays(t, new, word, (old, value))
         put(t, shadow, made)
     t.add(op)
     t.of[out] = shadow
@@ -342,7 +353,10 @@ def _each(t: Tangents, op: Op) -> None:
     if not isinstance(shadow, Var):
         return
     if op.primitive.word not in ("Add", "Sub"):
-        raise NotYet("an operation at each index that is no sum")
+        raise t.cannot(
+            f"s2sad cannot differentiate {op.primitive.word} at indices that may repeat.",
+            "Use np.add.at, or loop over the indices.",
+        )
     if t.has(value):
         _call_each(t, op, (fn, shadow, index, t.maybe(value)))
 
@@ -363,7 +377,7 @@ def _unpack(t: Tangents, op: Op) -> None:
     if not t.has(value):
         return
     if not isinstance(kind_of(value), K.Tuple | K.List | K.Array | K.Iterable_):
-        raise NotYet(f"parts of {K.describe(kind_of(value))}")
+        raise t.undecided(kind_of(value))
     shadow = t.maybe(value)
     if all(map(t.table.carries, op.outs)):
         dots = tuple(map(t.bind, op.outs))
@@ -371,7 +385,10 @@ def _unpack(t: Tangents, op: Op) -> None:
         t.add(dataclasses.replace(op, outs=dots, operands=(shadow,), reads=(Place(shadow),)))
         return
     if isinstance(kind_of(value), K.Iterable_) and any(map(t.table.carries, op.outs)):
-        raise NotYet("parts of an iterable, some without a derivative")
+        raise t.cannot(
+            "s2sad cannot take an iterator apart of which only some items have derivatives.",
+            "Make it a list first: list(...).",
+        )
     for i, v in enumerate(op.outs):
         if t.table.carries(v):
             t.give(v, t.emit(L.ITEM, (shadow, P.Const(i)), v.kind))
@@ -392,7 +409,10 @@ def _bind(t: Tangents, op: Op) -> None:
     if not isinstance(cell, Var) or not t.table.carries(cell):
         return
     if op.primitive is L.BIND_INSIDE:
-        raise NotYet("a variable that an expression binds")
+        raise t.cannot(
+            f"This expression binds `{cell.name}`, and that has a derivative.",
+            "Assign it in a statement of its own.",
+        )
     dot = cell_of(t, cell)
     t.add(Op((), op.primitive, (dot, tangent_of(t, value)), (), (), (Place(dot),), op.origin))
 

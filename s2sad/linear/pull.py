@@ -49,7 +49,7 @@ def _by_partials(
 ) -> Iterator[Contribution]:
     partials = rule.partials
     assert partials is not None
-    bound = bound_to(told, partials, 1)
+    bound = bound_to(t, told, partials, "elementwise")
     first, *order = registry.positional_names(partials, 0)
     given: Given = {
         first: told.out,
@@ -77,7 +77,7 @@ def _by_pullback(
 ) -> Iterator[Contribution]:
     pull = rule.pullback
     assert pull is not None
-    bound = bound_to(told, pull, 2)
+    bound = bound_to(t, told, pull, "pullback")
     first, second, *names = registry.positional_names(pull, 0)
     given: dict[str, Operand | tuple[Operand, ...]] = {first: out_bar, second: told.out}
     given |= {n: o for n, (o, _) in bound.arrays.items()} | bound.settings

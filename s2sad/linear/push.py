@@ -21,19 +21,20 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import with_blocks
 from s2sad.kinds import Kind
+from s2sad.known import spaces
+from s2sad.known.samples import stacked
 from s2sad.linear.operand_binding import Bound, bound_to, moving
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.raising import may_raise, refuse_caught
 from s2sad.linear.regular_points import chosen, regular, zero_test
 from s2sad.linear.ruled import spliced
-from s2sad.linear.tangent_table import NOTHING, NotYet, Table, Tangents
-from s2sad.linear.tangents_of import Computed, told_by
+from s2sad.linear.tangent_table import NOTHING, Table, Tangents
+from s2sad.linear.tangents_of import Computed, sequences_made_arrays, told_by
 from s2sad.linear.zero_tangents import nothing
+from s2sad.modes.bind import arrays_of
 from s2sad.modes.inline import RuleRefusal
-from s2sad.modes.pushes import arrays_of
 from s2sad.modes.shapes import dtype_of
-from s2sad.modes.tried import wants_zeros
-from s2sad.modes.twins import holds_arrays
+from s2sad.modes.tried import refused, wants_zeros, without
 from s2sad.primitives import language as L
 from s2sad.rulebook.facts import EXACT
 from s2sad.rulebook.rule import Rule
@@ -64,8 +65,8 @@ def _written(op: Op, table: Table) -> list[P.Operation]:
     assert rule is not None
     try:
         value = _by_rule(t, told, rule)
-    except RuleRefusal as why:
-        raise NotYet(f"a call that a rule refuses: {why}") from None
+    except (RuleRefusal, spaces.NoCounterpart) as why:
+        raise t.cannot(*refused(told.fn, str(why))) from None
     if value is None:
         value = nothing(t, told.out, told.out.kind)
     if told.own:
@@ -73,7 +74,7 @@ def _written(op: Op, table: Table) -> list[P.Operation]:
     raised = may_raise(t.ops, told)
     caught = dict(op.settings)["caught"]
     assert isinstance(caught, tuple)
-    refuse_caught(raised, caught)
+    refuse_caught(t, raised, caught)
     table.raised.append(raised)
     t.named(dot, value)
     return t.ops
@@ -85,11 +86,14 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
     Whether the value is a view of what it is made of is asked where it runs.
     """
     kind = told.out.kind
-    if told.base is not None:
-        base, shadow = told.pairs[told.base]
-        same = runtime.same_views if holds_arrays(kind) else runtime.same_view
-        if shadow == NOTHING or not (isinstance(kind, K.Array) or holds_arrays(kind)):
-            raise NotYet("a view of what has no shadow")
+    if told.bases:
+        base, shadow = _together(t, [told.pairs[i] for i in told.bases])
+        same = runtime.same_views if _holds_arrays(kind) else runtime.same_view
+        if shadow == NOTHING or not (isinstance(kind, K.Array) or _holds_arrays(kind)):
+            raise t.cannot(
+                "s2sad cannot tell whether this is a view of an array, and it is written.",
+                "Make it an array of its own: .copy().",
+            )
         if _surely_shows(t, told, base) and rule.view == "always" and isinstance(kind, K.Array):
             return _seen_alike(t, told, shadow)
         return t.call(t.table.helper(same), (shadow, value, base, told.out), kind)
@@ -99,6 +103,22 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
     if told.out.name in t.table.laid:
         return t.call(t.table.helper(runtime.laid_like), (value, told.out), kind)
     return value if _is_new(t, value) else t.emit(L.method("copy"), (value,), kind)
+
+
+def _holds_arrays(kind: Kind) -> bool:
+    """Say whether a value is a list or a tuple of arrays, and of nothing else."""
+    if isinstance(kind, K.Tuple):
+        return kind.cls is None and all(isinstance(k, K.Array) for k in kind.items)
+    return isinstance(kind, K.List) and isinstance(kind.item, K.Array)
+
+
+def _together(t: Tangents, pairs: Sequence[tuple[Operand, Operand]]) -> tuple[Operand, Operand]:
+    """Return what a value may be a view of, and its shadow: of several arrays, tuples of both."""
+    if len(pairs) == 1:
+        return pairs[0]
+    bases, shadows = ([p[side] for p in pairs] for side in (0, 1))
+    kinds = K.Tuple(tuple(map(kind_of, bases)))
+    return t.emit(L.TUPLE, bases, kinds), t.emit(L.TUPLE, shadows, kinds)
 
 
 def _surely_shows(t: Tangents, told: Computed, base: Operand) -> bool:
@@ -111,7 +131,7 @@ def _surely_shows(t: Tangents, told: Computed, base: Operand) -> bool:
 
 def _seen_alike(t: Tangents, told: Computed, shadow: Operand) -> Var:
     """Return the view of a shadow that is what the value is of the array."""
-    given = tuple(shadow if at == told.base else o for at, o in enumerate(told.given))
+    given = tuple(shadow if told.bases == (at,) else o for at, o in enumerate(told.given))
     count = len(given) - len(told.words)
     made = t.call(t.table.outer(np, told.fn.__name__), given[:count], told.out.kind)  # type: ignore[attr-defined]
     op = t.ops[-1]
@@ -135,17 +155,17 @@ def _by_rule(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     if rule.partials is not None and (rule.pushforward is None or not told.words):
         return _by_partials(t, told, rule)
     if rule.pushforward is None:
-        raise NotYet("a rule without a pushforward")
+        raise t.without_rule(*without(told.fn, "pushforward"))
     return _by_pushforward(t, told, rule)
 
 
 def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     partials = rule.partials
     assert partials is not None
-    bound = bound_to(told, partials, 1)
+    bound = bound_to(t, told, partials, "elementwise")
     first, *_ = registry.positional_names(partials, 0)
     given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}, **_settings(t, bound)}
-    given |= _as_floats(t, told, bound)
+    given |= _as_arrays(t, told, bound) | _as_floats(t, told, bound)
     partial = _partials(t, told, rule, bound, given)
     masked = t.table.facts.strong.masked.get(t.origin, frozenset())
     terms: list[Operand] = []
@@ -156,10 +176,11 @@ def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
             continue
         word = operand.name if isinstance(operand, Var) else ""
         if word in masked and not isinstance(found, P.Const):
-            dot = chosen(t, zero_test(t, [found]), P.Const(0.0), dot, told.out.kind)
+            kind = told.out.kind
+            dot = chosen(t, zero_test(t, [found]), P.Const(0.0), dot, kind, kind)
         term = product(t, dot, found)
         if K.is_complex(kind_of(operand)) and not K.is_complex(told.out.kind):
-            term = t.call(t.table.outer(np, "real"), (term,), told.out.kind)
+            term = t.call(t.table.numpy("real", told.out.kind), (term,), told.out.kind)
         terms.append(term)
         covered += [kind_of(operand), *_factors(found)]
     if not terms:
@@ -236,15 +257,15 @@ def _like_result(t: Tangents, total: Operand, covered: Sequence[Kind], told: Com
         mine = [_shapes(c) for c in covered]
         if shapes in mine and all(m == mine[0] for m in mine):
             return total
-        zeros = t.call(t.table.outer(np, "zeros_like"), (told.out,), kind)
+        zeros = t.call(t.table.numpy("zeros_like", kind), (told.out,), kind)
         return t.emit(L.INFIX["Add"], (total, zeros), kind)
     wide = max((k.rank for k in covered if isinstance(k, K.Array)), default=-1) == kind.rank
     if not wide or not all(_covers(t, i, covered, kind) for i in range(kind.rank)):
-        zeros = t.call(t.table.outer(np, "zeros_like"), (told.out,), kind)
+        zeros = t.call(t.table.numpy("zeros_like", kind), (told.out,), kind)
         return _arithmetic(t, "Add", total, zeros)
     found = {dtype_of(k) for k in covered} - {None, "any"}
     if kind.rank and found and kind.dtype not in found:
-        dtype = t.table.outer(np, kind.dtype)
+        dtype = t.table.numpy(kind.dtype, kind)
         return t.emit(L.method("astype"), (total, dtype), kind)
     return total
 
@@ -267,17 +288,62 @@ def _covers(t: Tangents, axis: int, covered: Sequence[Kind], kind: K.Array) -> b
     return False
 
 
-_NARROW_INTEGERS = ("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32")
+_NARROW_INTEGERS = frozenset("int8 int16 int32 uint8 uint16 uint32 uint64".split())
+_REALS = {"float16": "float16", "float32": "float32", "complex64": "float32"}
 
 
 def _as_floats(t: Tangents, told: Computed, bound: Bound) -> dict[str, Operand]:
-    """Stop at narrow integers: a rule would compute in their own dtype."""
-    if registry.numbers_of(told.fn).form not in EXACT:
-        for operand, _ in bound.arrays.values():
-            kind = kind_of(operand)
-            if getattr(kind, "dtype", None) in _NARROW_INTEGERS or kind == K.BOOL:
-                raise NotYet("narrow integers in a rule")
-    return {}
+    """Return operands of narrow integers, or truth values, as floats: the operation makes such.
+
+    A rule that adds, multiplies or takes a logarithm would do it in the integers' own dtype; truth
+    values cannot be negated. What a choice tests stays a truth value.
+    """
+    form = registry.numbers_of(told.fn).form
+    found: dict[str, Operand] = {}
+    if form in EXACT:
+        return found
+    wanted = _REALS.get(str(dtype_of(told.out.kind)), "float64")
+    for n, (operand, _) in bound.arrays.items():
+        kind = kind_of(operand)
+        dtype = dtype_of(kind)
+        if dtype in _NARROW_INTEGERS:
+            found[n] = _as_float(t, operand, kind, wanted)
+        elif form == "power" and n == "y" and (dtype == "bool" or kind == K.BOOL):
+            found[n] = _as_number(t, operand, kind)
+        elif dtype == "bool" and form != "choice":
+            found[n] = _as_float(t, operand, kind, wanted)
+    return found
+
+
+def _as_arrays(t: Tangents, told: Computed, bound: Bound) -> dict[str, Operand]:
+    """Return lists and tuples that have no tangent as the arrays that the operation makes of them.
+
+    Those that have one are made arrays together with their tangents, before.
+    """
+    listed = sequences_made_arrays(told.fn)
+    found: dict[str, Operand] = {}
+    for n, (operand, dot) in bound.arrays.items():
+        kind = kind_of(operand)
+        array = stacked(kind) if isinstance(kind, listed) and dot == NOTHING else None
+        if array is not None:
+            found[n] = t.call(t.table.numpy("asarray", array), (operand,), array)
+    return found
+
+
+def _as_float(t: Tangents, operand: Operand, kind: Kind, dtype: str) -> Var:
+    there = t.table.numpy(dtype, kind)
+    if isinstance(kind, K.Array):
+        made = dataclasses.replace(kind, dtype=dtype)
+        return t.emit(L.method("astype"), (operand, there), made)
+    return t.call(there, (operand,), K.Num("float", dtype))
+
+
+def _as_number(t: Tangents, operand: Operand, kind: Kind) -> Var:
+    """Return truth values as the numbers they are to a power: nothing is subtracted of them."""
+    made: Kind = K.Num("int", "int64")
+    if isinstance(kind, K.Array):
+        made = dataclasses.replace(kind, dtype="int64")
+    return t.call(t.table.numpy("multiply", kind), (operand, P.Const(1)), made)
 
 
 def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
@@ -285,10 +351,11 @@ def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     assert push is not None
     names = arrays_of(push)
     tangents = registry.positional_names(push, 1)[len(names) :]
-    bound = bound_to(told, push, 1, len(names))
+    bound = bound_to(t, told, push, "pushforward")
     first = next(iter(registry.positional_names(push, 0)), "out")
     given: dict[str, Operand | tuple[Operand, ...]] = {first: told.out}
     given |= {n: o for n, (o, _) in bound.arrays.items()} | _settings(t, bound)
+    given |= _as_arrays(t, told, bound)
     constant = registry.constant_parameters(told.fn)
     for n, tangent in zip(names, tangents, strict=False):
         operand, dot = bound.arrays.get(n, (NOTHING, NOTHING))
@@ -317,7 +384,7 @@ def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     found = {dtype_of(kind_of(o)) for o in moving(operands)}
     kind = told.out.kind
     if isinstance(kind, K.Array) and kind.rank and found - {None, kind.dtype}:
-        dtype = t.table.outer(np, kind.dtype)
+        dtype = t.table.numpy(kind.dtype, kind)
         out = t.emit(L.method("astype"), (value, dtype), kind)
         last = t.ops[-1]
         assert isinstance(last, Op)

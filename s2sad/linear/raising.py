@@ -17,18 +17,23 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand
+from s2sad.linear.caught import ANYTHING, NOTHING, Raised, is_caught
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet
+from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tangents_of import OPERATORS, Computed
-from s2sad.modes.raising import ANYTHING, NOTHING, Raised, is_caught
 
 _DIVIDES = ("Div", "Mod", "FloorDiv")
 
 
-def refuse_caught(raised: Raised, caught: tuple[type[BaseException], ...]) -> None:
+def refuse_caught(t: Tangents, raised: Raised, caught: tuple[type[BaseException], ...]) -> None:
     """Stop at a tangent whose computation may raise what the program catches."""
     if is_caught(raised, caught):
-        raise NotYet("a derivative that may raise what a try catches")
+        raise t.table.cannot(
+            t.origin,
+            "The computation of the derivative may raise an exception here that this try "
+            "catches, where the plain function raises none; forward mode cannot separate the two.",
+            "Catch fewer exceptions, test with an if, or use s2sad.grad.",
+        )
 
 
 def may_raise(made: Iterable[P.Operation], told: Computed) -> Raised:

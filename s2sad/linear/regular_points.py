@@ -9,16 +9,17 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known.lifted import space_among
+from s2sad.known.mixed import is_mixed
+from s2sad.known.spaces import NUMPY
 from s2sad.linear.operand_binding import Bound
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tangents_of import Computed
 from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
@@ -47,7 +48,8 @@ def regular(
         asked = "out" if parameter == first else parameter
         if (wild or (guard.singular and asked in rule.regular)) and isinstance(operand, Var):
             value = _number(t, rule.regular.get(asked, 1.0))
-            found[parameter] = chosen(t, zero_test(t, dots), value, operand, operand.kind)
+            test = zero_test(t, dots)
+            found[parameter] = chosen(t, test, value, operand, operand.kind, told.out.kind)
     return found
 
 
@@ -69,7 +71,8 @@ def regular_back(
         wild = guard.out if operand is told.out else operand.name in guard.wild
         if wild or (guard.singular and parameter in rule.regular):
             value = _number(t, rule.regular.get(parameter, 1.0))
-            found[parameter] = chosen(t, zero_test(t, [out_bar]), value, operand, operand.kind)
+            test = zero_test(t, [out_bar])
+            found[parameter] = chosen(t, test, value, operand, operand.kind, told.out.kind)
     return found
 
 
@@ -82,14 +85,15 @@ def kept_back(t: Tangents, partial: Operand, out_bar: Operand) -> Operand:
     guard = guards.get(t.origin)
     if guard is None or not guard.infinite or isinstance(partial, P.Const):
         return out_bar
-    return chosen(t, zero_test(t, [partial]), P.Const(0.0), out_bar, kind_of(out_bar))
+    kind = kind_of(out_bar)
+    return chosen(t, zero_test(t, [partial]), P.Const(0.0), out_bar, kind, kind)
 
 
 def _number(t: Tangents, value: float) -> Operand:
     """Return a number as one writes it: infinity has a name."""
     if not math.isinf(value):
         return P.Const(value)
-    infinity = t.table.outer(np, "inf")
+    infinity = t.table.numpy("inf")
     return infinity if value > 0 else t.emit(L.PREFIX["USub"], (infinity,), K.FLOAT)
 
 
@@ -122,24 +126,57 @@ def _both(t: Tangents, a: Var, b: Var) -> Var:
 
 
 def _truth(kind: Kind) -> Kind:
-    return K.Array("bool", kind.dims, kind.namespace) if isinstance(kind, K.Array) else K.BOOL
+    """Return the kind of a comparison with a value of a kind."""
+    if isinstance(kind, K.Array):
+        return K.Array("bool", kind.dims, kind.namespace)
+    return K.union(map(_truth, K.options(kind))) if isinstance(kind, K.Union) else K.BOOL
 
 
-def chosen(t: Tangents, test: Operand, value: Operand, other: Operand, kind: Kind) -> Var:
-    """Return one of two values, entry by entry where the test is one of arrays."""
+def chosen(
+    t: Tangents, test: Operand, value: Operand, other: Operand, kind: Kind, places: Kind
+) -> Var:
+    """Return one of two values, entry by entry in the `places` where the test is one of arrays.
+
+    The `kind` is that of the second value.
+    """
     tested = kind_of(test)
     if not K.may_be_array(tested) and not K.may_be_array(kind):
         out = Var("", K.erase_value(kind))
         then, orelse = (P.Block((), (), P.End("next", (v,))) for v in (value, other))
         t.add(P.If((out,), test, then, orelse, "either", t.origin))
         return out
-    if getattr(tested, "namespace", "numpy") != "numpy":
-        raise NotYet("a singular point on a device")
-    if not isinstance(tested, K.Array) or dtype_of(kind) in NARROW:
-        if not isinstance(kind, K.Array) or not isinstance(tested, K.Num | K.Array):
-            raise NotYet("a singular point of values of several kinds")
-    where = t.table.outer(np, "where")
-    dims = tested.dims if isinstance(tested, K.Array) else ()
-    mine = kind.dims if isinstance(kind, K.Array) else ()
+    space = space_among((tested, kind, places))
+    if space != NUMPY and not K.may_be_array(tested):  # a device's np.where wants an array
+        test = t.call(t.table.numpy("asarray", kind), (test,), K.Array("bool", (), space))
+    where = t.table.numpy("where", kind, places)
+    simple = isinstance(tested, K.Num | K.Array) and isinstance(kind, K.Num | K.Array)
+    if not simple or is_mixed(kind):
+        return t.call(where, (test, value, other), _chosen_kind(places, kind))
+    dims, mine = (k.dims if isinstance(k, K.Array) else () for k in (tested, kind))
     dims = dims if len(dims) >= len(mine) else mine
-    return t.call(where, (test, value, other), K.Array(dtype_of(kind) or "float64", dims))
+    dtype, narrow = dtype_of(kind) or "float64", dtype_of(places)
+    out = t.call(where, (test, value, other), K.Array(dtype, dims, space))
+    if isinstance(kind, K.Num) and narrow in NARROW and dtype != narrow:
+        made = K.Array(str(narrow), dims, space)
+        out = t.emit(L.method("astype"), (out, t.table.numpy(str(narrow), made)), made)
+    return out
+
+
+def _chosen_kind(places: Kind, numbers: Kind) -> Kind:
+    """Return the kind of what np.where takes from a value: its numbers, where the result is."""
+    if not K.is_complex(numbers):
+        return K.erase_value(places)
+    dtypes = [_own_dtype(k) for k in K.carriers(numbers)]
+    return K.union(
+        K.Array(dtype, k.dims, k.namespace) if isinstance(k, K.Array) else K.Num("complex", "any")
+        for k in K.options(places)
+        for dtype in dtypes
+    )
+
+
+def _own_dtype(kind: Kind) -> str:
+    """Return the dtype of a number or an array; that of an array of Python's numbers."""
+    dtype = kind.dtype if isinstance(kind, K.Num | K.Array) else None
+    if dtype in (None, "any"):
+        return "complex128" if K.is_complex(kind) else "float64"
+    return str(dtype)

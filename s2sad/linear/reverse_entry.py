@@ -11,6 +11,7 @@ from s2sad.ir.program import Operand, Var
 from s2sad.ir.unused import without_unused
 from s2sad.linear.bar_names import named
 from s2sad.linear.forward_entry import on_copies, printed_of, settled, table_of
+from s2sad.linear.function_facts import activity_of
 from s2sad.linear.headings import headed
 from s2sad.linear.linearise import linearise
 from s2sad.linear.put_back import without_needless
@@ -24,7 +25,6 @@ from s2sad.requests import Request
 from s2sad.stages import Arrival
 from s2sad.steps.derivation import Analysed, Derivation
 from s2sad.steps.strong import zeros_of
-from s2sad.steps.tangents import activity_of
 
 
 def reverse_function(
@@ -58,7 +58,7 @@ def reverse_function(
     ops = (*start, *made.forward, *backward, *t.ops)
     block = P.Block(program.block.params, ops, P.End("next", (result,)))
     whole = on_copies(dataclasses.replace(program, block=block), copies, linear, table)
-    whole = without_needless(settled(linear, whole))
+    whole = without_needless(settled(table, linear, whole))
     whole = without_unused(narrowed(whole, read_in(whole, made.sweep.entries)))
     whole = named(whole, made.words)
     return define_with(a.function.node, entry, doc, printed_of(table, linear, whole), [])

@@ -21,7 +21,8 @@ from s2sad.ir.program import Operand, Var
 from s2sad.ir.unused import without_unused
 from s2sad.linear.bar_names import named
 from s2sad.linear.by_identity import is_memory, is_structure
-from s2sad.linear.forward_entry import printed_of, settled, table_of
+from s2sad.linear.forward_entry import Around, printed_of, settled, table_of
+from s2sad.linear.function_facts import activity_of
 from s2sad.linear.headings import headed
 from s2sad.linear.linearise import linearise
 from s2sad.linear.put_back import without_needless
@@ -36,7 +37,6 @@ from s2sad.stages import Arrival
 from s2sad.steps.derivation import Derivation, analyse, analysis_key, memory_of
 from s2sad.steps.joining import add
 from s2sad.steps.strong import zeros_of
-from s2sad.steps.tangents import activity_of
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def reverse_pair(
     a = analyse(d, call.fn, call.params, extra)
     facts = activity_of(d, a, wrt, True)
     lent = frozenset(a.function.result if n == "@result" else n for n in lent)
-    program, table = table_of(d, a, wrt, facts, False, lent)
+    program, table = table_of(d, a, wrt, facts, False, Around(lent=lent))
     table.guarded = zeros_of(d, a, facts, frozenset(wrt), Arrival(zeros=True))
     arrays, others = written_parameters(a.function, a.kinds, memory_of(d, a))
     if d.by_identity:
@@ -100,7 +100,7 @@ def reverse_pair(
     reverse = P.Program(
         found.reverse, P.Block((*needed, *given), (*headed(back.ops, table), *t.ops), end), None
     )
-    reverse = without_needless(settled(linear, reverse))
+    reverse = without_needless(settled(table, linear, reverse))
     entries = read_in(reverse, made.sweep.entries)
     reverse = without_unused(narrowed(reverse, entries))
     read = {*met_in(P.Block((), reverse.block.ops, reverse.block.end))}
@@ -109,7 +109,7 @@ def reverse_pair(
     kept = t.emit(L.TUPLE, needed, K.UNKNOWN)
     pair = t.emit(L.TUPLE, (value, kept), K.UNKNOWN)
     block = P.Block(program.block.params, (*made.forward, *t.ops), P.End("next", (pair,)))
-    whole = narrowed(settled(linear, dataclasses.replace(program, block=block)), entries)
+    whole = narrowed(settled(table, linear, dataclasses.replace(program, block=block)), entries)
     whole = without_unused(whole)
     doc = f"Value of {base}, and what its reverse needs."
     node = define_with(a.function.node, found.forward, doc, printed_of(table, linear, whole), [])

@@ -10,13 +10,17 @@ from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from s2sad import kinds as K
-from s2sad.errors import Error, UnsupportedError
+from s2sad.errors import Error, MissingRuleError, UnsupportedError
+from s2sad.errors import Place as ErrorPlace
 from s2sad.inside import hook_here
 from s2sad.ir import program as P
 from s2sad.ir.perhaps_unbound import perhaps_unbound
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
+from s2sad.known import spaces
+from s2sad.known.lifted import space_among
 from s2sad.known.pieces import Piece
+from s2sad.known.unread import by_cause, undecided
 from s2sad.linear.operands import kind_of
 from s2sad.modes.refs import Refs
 from s2sad.modes.writes import laid_out
@@ -26,6 +30,7 @@ from s2sad.stages import Activity, Aliases, Pushed, Zeros
 from s2sad.steps.derivation import Analysed, Derivation
 
 NOTHING = P.Const(None)
+ELSEWHERE = "Write it with plain operations, or make its inputs Const."
 _OF_INDICES = ("slice", "tuple", "infix", "prefix")
 
 
@@ -57,6 +62,12 @@ class Facts:
     def unbound(self) -> frozenset[Var]:
         """The variables that are not bound on all paths."""
         return perhaps_unbound(self.program.block)
+
+    @functools.cached_property
+    def last(self) -> Mapping[tuple[P.Code, str], Op]:
+        """The last operation of each form that a statement stands for."""
+        every = (op for op in P.every(self.program.block) if isinstance(op, Op) and op.outs)
+        return {(op.origin, op.primitive.form): op for op in every}
 
     @functools.cached_property
     def cells(self) -> Mapping[str, Var]:
@@ -140,13 +151,42 @@ class Table:
         """Return what names the modules and helpers that derived text imports."""
         return self.derivation.refs
 
-    def refuse(self, at: object, reason: str, remedy: str) -> Error:
+    def refuse(
+        self, at: object, reason: str, remedy: str, cls: type[Error] = UnsupportedError
+    ) -> Error:
         """Return an error that points at the user's statement."""
+        return cls(reason, remedy=remedy, place=self.place(at))
+
+    def place(self, at: object) -> ErrorPlace | None:
+        """Return where the user has written a statement, or an expression."""
         function = self.facts.analysed.function
         origin = function.origins.get(at, at)
         seen = getattr(origin, "lineno", None) is not None
-        place = function.source.place(origin) if seen else None
-        return UnsupportedError(reason, remedy=remedy, place=place)
+        return function.source.place(origin) if seen else None
+
+    def cannot(
+        self,
+        at: object,
+        reason: str,
+        remedy: str = ELSEWHERE,
+        cls: type[Error] = UnsupportedError,
+    ) -> Exception:
+        """Return an error that says what has no derivative at the user's statement.
+
+        Reverse mode, which no user meets yet, has other ways out.
+        """
+        return NotYet(reason) if self.backward else self.refuse(at, reason, remedy, cls)
+
+    def undecided(self, at: object, kind: Kind) -> Exception:
+        """Return an error that says why nothing is known of a value."""
+        reason, remedy = undecided(kind)
+        error = self.cannot(at, reason, remedy)
+        return by_cause(error, kind) if isinstance(error, Error) else error
+
+    def binds(self, v: Var) -> P.Code:
+        """Return the statement that binds a variable."""
+        block = self.facts.program.block
+        return next((op.origin for op in P.every(block) if v in op.outs), None)
 
     def assumes(self, dim: K.Dim) -> bool:
         """Say whether a length may be taken not to be 1, which callers are held to."""
@@ -163,7 +203,7 @@ class Table:
         if isinstance(v.kind, K.Unknown) and v.kind.cls is not None:
             return False  # an object of a class that has no derivative
         if isinstance(v.kind, K.Unknown):
-            raise NotYet(f"a value of unknown kind, {v.name or 'a part of an expression'}")
+            raise self.undecided(self.binds(v), v.kind)
         return K.differentiable(v.kind) or K.is_container(v.kind)
 
     def acts(self, region: P.Region) -> bool:
@@ -187,6 +227,11 @@ class Table:
     def hooks(self, operation: P.Operation) -> bool:
         """Say whether a function of the user's gets a cotangent here."""
         return self.backward and is_hook(operation) and operation.operands[1] in self.facts.active
+
+    def numpy(self, word: str, *kinds: Kind) -> P.Outer:
+        """Return a function of NumPy's, or its counterpart where one of some kinds is elsewhere."""
+        home = spaces.module_of(space_among(kinds))
+        return P.Outer(f"{self.refs.module(home)}.{word}", K.Known(getattr(home, word)))
 
     def outer(self, home: types.ModuleType, word: str) -> P.Outer:
         """Return a function of a module: `np.zeros_like`."""
@@ -218,6 +263,26 @@ class Tangents:
     caught: tuple[type[BaseException], ...] = ()
     origin: P.Code = None
     before: tuple[tuple[str, Operand], ...] = ()
+
+    @property
+    def at(self) -> object:
+        """The expression, or else the statement, that is handled here."""
+        value = getattr(self.origin, "value", None)
+        return self.origin if getattr(value, "lineno", None) is None else value
+
+    def cannot(
+        self, reason: str, remedy: str = ELSEWHERE, cls: type[Error] = UnsupportedError
+    ) -> Exception:
+        """Return an error that says what has no derivative here."""
+        return self.table.cannot(self.at, reason, remedy, cls)
+
+    def without_rule(self, reason: str, remedy: str) -> Exception:
+        """Return an error that says that a function called here has no rule for it."""
+        return self.cannot(reason, remedy, MissingRuleError)
+
+    def undecided(self, kind: Kind) -> Exception:
+        """Return an error that says why nothing is known of a value here."""
+        return self.table.undecided(self.at, kind)
 
     @contextmanager
     def inside(self) -> Iterator[list[P.Operation]]:

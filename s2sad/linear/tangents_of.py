@@ -8,6 +8,7 @@ is none. Its settings say which function it is, and by which names the last of w
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,10 +18,13 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.kinds import Kind
+from s2sad.known.samples import stacked
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.zero_tangents import nothing
 from s2sad.modes.operations import OPERATOR_FUNCTIONS
+from s2sad.modes.tried import label_of
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
 from s2sad.syntax.fresh import gives_new
@@ -33,7 +37,7 @@ class Computed:
     """What a tangent operation says: the function, its result, what it is given, and tangents.
 
     `own` says that the tangent has to be memory that nothing else shares, but for what is given at
-    the place `base`: the value may be a view of that.
+    the places in `bases`: the value may be a view of that.
     """
 
     fn: object
@@ -42,7 +46,7 @@ class Computed:
     dots: tuple[Operand, ...]
     words: tuple[str, ...]
     own: bool
-    base: int | None
+    bases: tuple[int, ...]
 
     @property
     def pairs(self) -> tuple[tuple[Operand, Operand], ...]:
@@ -73,10 +77,13 @@ def computed(
     """Give a value its tangent, which is that of a function; return it."""
     given = (*args, *(v for _, v in named))
     if any(isinstance(o, P.Spread) for o in given):
-        raise NotYet("arguments that are given with a star")
+        raise t.cannot(
+            "s2sad does not know how many arguments are given with a star here.",
+            "Write the arguments out, or give a tuple of them.",
+        )
     rule = registry.rule_for(fn)
     if rule is None:
-        raise NotYet(f"{getattr(fn, '__name__', fn)} has no rule")
+        raise t.without_rule(*registry.missing(fn, called_here(t, fn)))
     if rule.is_zero(any(K.is_complex(kind_of(o)) for o in given)):
         made: Operand = nothing(t, out, out.kind)
     elif not any(map(t.has, given)):
@@ -87,15 +94,50 @@ def computed(
         node = getattr(t.origin, "value", None)
         several = not isinstance(out.kind, K.Array) and isinstance(node, gast.Call)
         new = several and gives_new(fn, node)  # of one array the run says whether it is a view
-        base = _base(t, out, given, rule) if own and not new else None
+        bases = _bases(t, out, given, rule) if own and not new else ()
         dot = t.bind(out)
         operands = (out, *given, *map(t.maybe, given))
         words = tuple(n for n, _ in named)
-        told = (("fn", fn), ("words", words), ("own", own), ("base", base), ("caught", t.caught))
+        told = (("fn", fn), ("words", words), ("own", own), ("bases", bases), ("caught", t.caught))
         t.add(Op((dot,), L.TANGENT, operands, told, (), (), t.origin))
         return dot
     t.give(out, made)
     return t.maybe(out)
+
+
+def sequences_made_arrays(fn: object) -> tuple[type[Kind], ...]:
+    """Return of which sequences a function makes arrays."""
+    if fn in (*OPERATORS.values(), builtins.pow) or registry.wants_arrays(fn):
+        return K.List, K.Tuple
+    return (K.List,) if registry.tells_tuples(fn) else ()
+
+
+def as_array(t: Tangents, fn: object, operand: Operand) -> Operand:
+    """Return an operand as the array that a function makes of a list or a tuple."""
+    kind = t.kind(operand)
+    if not isinstance(kind, sequences_made_arrays(fn)) or not K.differentiable(kind):
+        return operand
+    array = stacked(kind)
+    if array is None:
+        raise t.cannot(
+            f"s2sad cannot differentiate this operation on {K.describe(kind)} yet.",
+            "Make it an array first: np.array(...).",
+        )
+    made = t.call(t.table.numpy("asarray", array), (operand,), array)
+    if t.has(operand):
+        t.of[made] = t.call(t.table.numpy("asarray", array), (t.maybe(operand),), array)
+    return made
+
+
+def called_here(t: Tangents, fn: object) -> str:
+    """Return what the user calls a function that is called here: `np.sin`."""
+    node = getattr(t.origin, "value", None)
+    func, words = getattr(node, "func", None), list[str]()
+    while isinstance(func, gast.Attribute):
+        words, func = [func.attr, *words], func.value
+    if isinstance(func, gast.Name):
+        return ".".join([func.id, *words])
+    return label_of(fn)
 
 
 def _is_apart(out: Var, rule: Rule) -> bool:
@@ -113,12 +155,12 @@ def _may_change(t: Tangents, given: Sequence[Operand]) -> bool:
     return any(t.has(v) and v in t.table.facts.written for v in arrays)
 
 
-def _base(t: Tangents, out: Var, given: Sequence[Operand], rule: Rule) -> int | None:
-    """Return at which place that is given which the value may be a view of."""
-    found = [i for i, o in enumerate(given) if _may_show(t, out, o, rule)]
-    if len(found) > 1:
-        raise NotYet("a view of one of several arrays")
-    return found[0] if found else None
+def _bases(t: Tangents, out: Var, given: Sequence[Operand], rule: Rule) -> tuple[int, ...]:
+    """Return at which places that is given which the value may be a view of.
+
+    What has no tangent is no part of what matters, nor is what is written through a view of it.
+    """
+    return tuple(i for i, o in enumerate(given) if t.has(o) and _may_show(t, out, o, rule))
 
 
 def _may_show(t: Tangents, out: Var, operand: Operand, rule: Rule) -> bool:
@@ -134,14 +176,13 @@ def _may_show(t: Tangents, out: Var, operand: Operand, rule: Rule) -> bool:
 def told_by(op: Op) -> Computed:
     """Return what a tangent operation says."""
     settings = dict(op.settings)
-    words, own, base = settings["words"], settings["own"], settings["base"]
-    assert isinstance(words, tuple) and isinstance(own, bool)
-    assert base is None or isinstance(base, int)
+    words, own, bases = settings["words"], settings["own"], settings["bases"]
+    assert isinstance(words, tuple) and isinstance(own, bool) and isinstance(bases, tuple)
     out, *rest = op.operands
     assert isinstance(out, Var)
     half = len(rest) // 2
     given, dots = tuple(rest[:half]), tuple(rest[half:])
-    return Computed(settings["fn"], out, given, dots, words, own, base)
+    return Computed(settings["fn"], out, given, dots, words, own, bases)
 
 
 def put(t: Tangents, shadow: Var, value: Operand) -> None:

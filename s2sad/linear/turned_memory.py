@@ -348,7 +348,7 @@ def may_be_view(op: Op) -> bool:
     """Say whether what a function gives may be memory that it is given, and is written."""
     told = told_by(op)
     rule = registry.rule_for(told.fn)
-    return told.base is not None or (told.own and rule is not None and rule.view != "never")
+    return bool(told.bases) or (told.own and rule is not None and rule.view != "never")
 
 
 def shows_parts_of_complex(op: Op) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import gast
@@ -19,22 +19,25 @@ from s2sad import registry, runtime
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
 from s2sad.derivative import is_decorated
+from s2sad.errors import InternalError
 from s2sad.facts.members import class_function
 from s2sad.facts.memory import rebound
 from s2sad.inside import adjoint_hook, stop_gradient
 from s2sad.ir import program as P
+from s2sad.ir.flows import may_hold
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.constructed import object_with
 from s2sad.linear.raising import refuse_caught
-from s2sad.linear.tangent_table import NotYet, Tangents, cell_of
+from s2sad.linear.tangent_table import Tangents, cell_of, tangent_kind
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.names import identifier
 from s2sad.nodes import Node
 from s2sad.primitives import language as L
 from s2sad.stages import Met
 from s2sad.steps.binding import bind_kinds, by_rule, made_by
-from s2sad.steps.callables import as_called_with, signature_of
+from s2sad.steps.callables import all_kinds, as_called_with, signature_of
+from s2sad.steps.derivation import analyse
 from s2sad.steps.targets import is_library
 
 Given = Operand | tuple[Operand, ...] | dict[str, Operand]
@@ -45,7 +48,8 @@ Given = Operand | tuple[Operand, ...] | dict[str, Operand]
 class UserCall:
     """A user's function as one call sees it: what each of its parameters is given.
 
-    `plain` is what is given by position, with what a method or a bound function brings along.
+    `plain` is what is given by position, `named` what is given by name, both with what a method, a
+    bound function or a partial brings along.
     """
 
     fn: object
@@ -53,6 +57,7 @@ class UserCall:
     given: Mapping[str, Given]
     extra: Mapping[str, Operand]
     plain: tuple[Operand, ...]
+    named: Mapping[str, Operand]
 
 
 def user_call(t: Tangents, op: Op) -> UserCall | None:
@@ -61,6 +66,7 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     leading: tuple[Operand, ...] = ()
     target = _callee(t, op)
     named = {n: v for n, v in op.settings if isinstance(v, P.OPERANDS)}
+    brought: dict[str, Operand] = {}
     method = _method(t, op, target)
     if method is not None:
         target, leading = K.Known(method), (first,)
@@ -70,21 +76,25 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
         if not isinstance(target, K.Known) or inspect.ismethod(target.value):
             return None
     target = made_by(target)
+    kinds, by_name = _kinds_given(t, op, args, named)
+    spread = any(isinstance(o, P.Spread) for o in (*args, *named.values()))
+    if method is None and not spread:
+        target = as_called_with(target, kinds, by_name)
     if isinstance(target, K.Known):
         callee = unwrap(target.value)
-        if is_library(target.value) or callee is None:
-            return None
+        if callee is None or (method is None and is_library(target.value)):
+            return None  # a method has no name here by which a rule of its own could be found
         if callee.args or callee.kwargs:
             leading = _brought(t, target.value, first)
+            brought = _brought_by_name(t, target.value, first, named)
     if not isinstance(target, K.Known | K.LocalFunction):
         return None
-    plain = (*leading, *args)
-    if any(isinstance(o, P.Spread) for o in (*plain, *named.values())):
-        raise NotYet("arguments that are given with a star")
-    kinds, by_name = _kinds_given(t, op, args, named)
+    if spread:
+        args, named = _spread_out(t, args, op.settings)
+        kinds, by_name = [t.kind(o) for o in args], {n: t.kind(o) for n, o in named.items()}
+    plain, named = (*leading, *args), {**brought, **named}
     if method is not None:
         kinds = [*map(t.kind, leading), *kinds]
-    target = as_called_with(target, kinds, by_name)
     env = t.table.facts.analysed.kinds.before.get(op.origin, {})
     bound = bind_kinds(target, kinds, by_name, env, {})
     if bound is None:
@@ -92,10 +102,56 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     fn, params, extra = by_rule(bound)
     signature = signature_of(fn)
     if signature is None:
-        raise NotYet("a function that does not tell its parameters")
+        raise t.cannot("s2sad cannot tell the parameters of the function that is called here.")
     found = dict(signature.bind(*plain, **named).arguments)
     captured = {p: captured_here(t, local, env.get(local, K.UNKNOWN)) for p, local in extra}
-    return UserCall(fn, params, found, captured, plain)
+    return UserCall(fn, params, found, captured, plain, named)
+
+
+def _spread_out(
+    t: Tangents, args: Sequence[Operand], settings: Sequence[tuple[str, object]]
+) -> tuple[list[Operand], dict[str, Operand]]:
+    """Return what is given with a star one by one: g(*p, **d) with the items of p and d."""
+    plain: list[Operand] = []
+    for o in args:
+        plain += _items(t, o) if isinstance(o, P.Spread) else [o]
+    named: dict[str, Operand] = {}
+    for n, v in settings:
+        if isinstance(v, P.Spread):
+            kind = t.kind(v)
+            keys = [k for k, _ in kind.items] if isinstance(kind, K.Dict) else None
+            if keys is None:
+                raise _not_counted(t)
+            named |= {str(k): o for k, o in zip(keys, _items(t, v), strict=True)}
+        elif isinstance(v, P.OPERANDS):
+            named[n] = v
+    return plain, named
+
+
+def _items(t: Tangents, spread: P.Spread) -> list[Operand]:
+    """Return the items of what is spread; they have tangents where that has one."""
+    kind, whole = t.kind(spread), spread.value
+    if not isinstance(kind, K.Tuple | K.Dict):
+        raise _not_counted(t)
+    made = t.maker(whole) if isinstance(whole, Var) else None
+    if made is not None and made.primitive is L.TUPLE:
+        if not any(isinstance(o, P.Spread) for o in made.operands):
+            return list(made.operands)
+    pairs = enumerate(kind.items) if isinstance(kind, K.Tuple) else kind.items
+    found: list[Operand] = []
+    for key, item in pairs:
+        out = t.emit(L.ITEM, (whole, P.Const(key)), item)
+        if t.has(whole) and K.differentiable(item):
+            t.of[out] = t.emit(L.ITEM, (t.maybe(whole), P.Const(key)), tangent_kind(item))
+        found.append(out)
+    return found
+
+
+def _not_counted(t: Tangents) -> Exception:
+    return t.cannot(
+        "s2sad does not know how many arguments are given with a star here.",
+        "Write the arguments out, or give a tuple of them.",
+    )
 
 
 def _callee(t: Tangents, op: Op) -> Kind:
@@ -152,10 +208,12 @@ def _method(t: Tangents, op: Op, owner: Kind) -> object | None:
 
 
 def call_node(t: Tangents, op: Op) -> Node | None:
-    """Return the expression that an operation stands for, if it is all that its statement binds."""
-    targets = [n.id for n in getattr(op.origin, "targets", ()) if isinstance(n, gast.Name)]
+    """Return the expression that an operation stands for, if it is all that its statement binds.
+
+    That is the last of its form; what stands before it computes parts of it.
+    """
     node = getattr(op.origin, "value", None)
-    if targets and [v.name for v in op.outs] != targets[:1]:
+    if t.table.facts.last.get((op.origin, op.primitive.form)) is not op:
         return None
     if op.primitive.form in _WITHOUT_CALL:
         return node if isinstance(node, _WITHOUT_CALL[op.primitive.form]) else None
@@ -166,14 +224,40 @@ def call_node(t: Tangents, op: Op) -> Node | None:
 
 
 def _brought(t: Tangents, value: object, callee: Operand) -> tuple[Operand, ...]:
-    """Return what a bound method, or an object that is called, brings along."""
-    known = unwrap(value)
-    assert known is not None
-    if isinstance(value, functools.partial) or known.kwargs or registry.written_form(value):
-        raise NotYet("a call of a partial")
+    """Return what a bound method, a partial, or an object that is called, brings along."""
+    if isinstance(value, functools.partial):
+        inner: tuple[Operand, ...] = ()
+        if _brings(value.func):
+            inner = _brought(t, value.func, t.emit(L.field("func"), (callee,), K.UNKNOWN))
+        held = t.emit(L.field("args"), (callee,), K.UNKNOWN)
+        kinds = [K.kind_of(v, "bound") for v in value.args]
+        own = [t.emit(L.ITEM, (held, P.Const(i)), kind) for i, kind in enumerate(kinds)]
+        return (*inner, *own)
+    written = registry.written_form(value)
+    if written is not None:
+        return tuple(t.emit(L.field(word), (callee,), K.UNKNOWN) for word in written[1])
     if inspect.ismethod(value) or is_decorated(value):
         return (t.emit(L.field("__self__"), (callee,), K.UNKNOWN),)
     return (callee,)
+
+
+def _brings(value: object) -> bool:
+    """Say whether what is called brings arguments along."""
+    known = unwrap(value)
+    return known is not None and bool(known.args)
+
+
+def _brought_by_name(
+    t: Tangents, value: object, callee: Operand, given: Mapping[str, Operand]
+) -> dict[str, Operand]:
+    """Return what a partial brings along by name, and the call does not give."""
+    if not isinstance(value, functools.partial):
+        return {}
+    words = [n for n in value.keywords if n not in given]
+    held = t.emit(L.field("keywords"), (callee,), K.UNKNOWN)
+    kinds = [K.kind_of(value.keywords[n], n) for n in words]
+    pairs = zip(words, kinds, strict=True)
+    return {n: t.emit(L.ITEM, (held, P.Const(n)), kind) for n, kind in pairs}
 
 
 def captured_here(t: Tangents, word: str, kind: Kind) -> Operand:
@@ -182,7 +266,10 @@ def captured_here(t: Tangents, word: str, kind: Kind) -> Operand:
     if cell is None and word in t.env:
         return t.env[word]
     if cell is None:
-        raise NotYet("what an inner function captures")
+        raise t.cannot(
+            f"s2sad cannot tell what `{word}` is where the inner function is called.",
+            "Pass it to the function as an argument.",
+        )
     value = t.emit(L.LOOK, (cell,), kind)
     if t.table.carries(cell) and not isinstance(kind, K.Known | K.LocalFunction | K.Choice):
         t.of[value] = t.emit(L.LOOK, (cell_of(t, cell),), kind)
@@ -200,9 +287,13 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
             give_zeros(t, op.outs[0])
         return
     if call.fn in (stop_gradient, adjoint_hook):
-        raise NotYet("what means something to derivatives, called as any function")
+        raise t.cannot(
+            f"s2sad cannot read this call of {name_of(call.fn)}.",
+            "Call it by its name, with plain arguments: adjoint_hook(x, fn), stop_gradient(x).",
+        )
     everything = {**call.given, **call.extra}
     active = tuple(p for p, o in everything.items() if any(map(t.has, parts_of(o))))
+    active = tuple(p for p in active if not _stays_empty(t, call, p, everything[p]))
     (out,) = op.outs
     stores = getattr(getattr(call.fn, "node", None), "stores", None)
     if stores is not None:
@@ -211,7 +302,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         return
     if getattr(getattr(call.fn, "node", None), "makes", None) is not None:
         if table.refs.function(runtime.object_of) != OBJECT_OF:
-            raise NotYet("a name that is taken")
+            raise InternalError(f"the name {OBJECT_OF} is taken")
     if not active:
         t.add(op)
         if table.carries(out):
@@ -219,8 +310,11 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         return
     written = {p.object for p in op.writes if isinstance(p.object, Var)}
     hit = [v for v in written if v in t.of]
-    if [v for v in hit if not any(v in parts_of(o) for o in everything.values())]:
-        raise NotYet("a call that writes what it is not given")
+    if not all(_is_given(t, op, v, everything) for v in hit):
+        raise t.cannot(
+            f"{name_of(call.fn)}, which is called here, changes memory that it is not given.",
+            "Pass the memory to the function as an argument.",
+        )
     _refuse_shared(t, op, everything)
     if table.backward:
         t.add(op)
@@ -228,8 +322,8 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         return
     _refuse_rebinding(t, op, call)
     met = table.facts.strong.arrivals.get(op.origin, Met())
-    found = forward_function(table.derivation, call, active, met)
-    refuse_caught(found.raises, t.caught)
+    found = forward_function(table.derivation, call, active, met, table.carries(out))
+    refuse_caught(t, found.raises, t.caught)
     table.raised.append(found.raises)
     table.derivation.called.setdefault(found.name, (table.facts.analysed, op.origin))
     name = P.Outer(found.name, K.UNKNOWN)
@@ -239,8 +333,8 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         (dot, _tangent(t, everything[p])) for dot, p in zip(found.dots, active, strict=True)
     )
     operands: tuple[Operand, ...] = (name, *plain)
-    settings: tuple[tuple[str, Operand], ...] = (*op.settings, *extra, *dots)
-    if found.bare and not op.settings and not extra and len(plain) == len(call.params):
+    settings: tuple[tuple[str, Operand], ...] = (*call.named.items(), *extra, *dots)
+    if found.bare and not call.named and not extra and len(plain) == len(call.params):
         operands, settings = (*operands, *(d for _, d in dots)), ()
     writes = (*op.writes, *(Place(t.of[v], (P.Anywhere(),)) for v in hit))
     given = [v for v in map(P.variable, (*operands, *(o for _, o in settings))) if v is not None]
@@ -256,6 +350,17 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
     t.add(Op((out, dot), L.UNPACK, (both,), (), (), (), op.origin))
 
 
+def _stays_empty(t: Tangents, call: UserCall, parameter: str, given: Given) -> bool:
+    """Say whether a list or dict is made for a call alone, and never holds a derivative there."""
+    loose = isinstance(given, Var) and t.table.is_temporary(given)
+    made = t.maker(given) if isinstance(given, Var) and loose else None
+    if made is None or made.primitive.form not in ("list", "dict") or made.operands:
+        return False
+    callee = analyse(t.table.derivation, call.fn, call.params, tuple(call.extra))
+    kind = all_kinds(callee.kinds).get(parameter, K.UNKNOWN)
+    return not may_hold(kind)
+
+
 def _refuse_shared(t: Tangents, op: Op, given: Mapping[str, Given]) -> None:
     """Refuse arguments that may share memory of which the called function writes one."""
     aliases = t.table.facts.aliases
@@ -265,7 +370,26 @@ def _refuse_shared(t: Tangents, op: Op, given: Mapping[str, Given]) -> None:
             shared = aliases.sharing(op.origin, w.base)
             hit = {n for roots in names for n in roots & shared} - {w.base}
             if hit or sum(w.base in roots for roots in names) > 1:
-                raise NotYet("arguments that share memory which the call writes")
+                other = min(hit, default=w.base)
+                raise t.cannot(
+                    f"`{other}` stands in two arguments of this call, which writes into it."
+                    if other == w.base
+                    else f"This call writes into `{w.base}`, which may share memory with its "
+                    f"argument `{other}`; s2sad cannot tell which part they share.",
+                    f"Pass the call a copy: {other}.copy().",
+                )
+
+
+def _is_given(t: Tangents, op: Op, v: Var, given: Mapping[str, Given]) -> bool:
+    """Say whether a variable that a call writes is given to it, by its own name or by another."""
+    operands = [o for g in given.values() for o in parts_of(g)]
+    if v in operands:
+        return True
+    names = {n for o in operands for n in _roots(t, o)}
+    own = _roots(t, v)
+    return not names.isdisjoint(
+        own.union(*(t.table.facts.aliases.sharing(op.origin, n) for n in own))
+    )
 
 
 def _roots(t: Tangents, operand: Operand) -> set[str]:
@@ -312,7 +436,7 @@ def forward_of(noted: CallOfUser, name: str) -> tuple[tuple[Op, ...], Var]:
     extra = tuple(noted.call.extra.items())
     both, saved = Var("", K.UNKNOWN), Var("saved", K.UNKNOWN)
     operands = (P.Outer(name, K.UNKNOWN), *plain)
-    settings = (*op.settings, *extra)
+    settings = (*noted.call.named.items(), *extra)
     made = Op((both,), L.CALL, operands, settings, op.reads, op.writes, op.origin)
     taken = Op((*op.outs, saved), L.UNPACK, (both,), (), (), (), op.origin)
     return (made, taken), saved
@@ -353,7 +477,7 @@ def _stored(t: Tangents, op: Op, call: UserCall, stores: Mapping[str, str]) -> N
     if not t.table.carries(out):
         return
     if not isinstance(out.kind, K.Obj):
-        raise NotYet("an object of no known class")
+        raise t.undecided(out.kind)
     fields = []
     for f, kind in out.kind.fields:
         given = call.given.get(stores.get(f, ""))

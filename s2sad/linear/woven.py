@@ -12,7 +12,7 @@ import dataclasses
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.zero_tangents import tangent_of
 from s2sad.primitives import language as L
 
@@ -30,17 +30,25 @@ def woven(t: Tangents, over: Operand, target: P.Target) -> tuple[Operand, P.Targ
     if made is not None and called is zip and isinstance(target, tuple):
         return _zipped(t, made, target)
     if isinstance(_kind(over), K.Iterable_) and not t.has(over):
-        raise NotYet("a loop over what is no list, tuple, array, range, enumerate or zip")
+        raise _unseen(t)
     if not t.has(over):
-        raise NotYet("a loop over what has no tangent")
+        raise _unseen(t)
     both = t.emit(L.CALL, (P.Outer("zip", K.Known(zip)), over, t.maybe(over)), K.UNKNOWN)
     return both, (target, _dots(t, target))
+
+
+def _unseen(t: Tangents) -> Exception:
+    return t.cannot(
+        "s2sad has no tangents for the iterable of this loop, so it cannot run over values and "
+        "tangents together.",
+        "Loop over a list, a tuple, an array, range, enumerate or zip.",
+    )
 
 
 def _zipped(t: Tangents, made: Op, target: tuple[P.Target, ...]) -> tuple[Operand, P.Target]:
     sources, targets = list(made.operands[1:]), list(target)
     if len(sources) != len(targets) or any(isinstance(s, P.Spread) for s in sources):
-        raise NotYet("a zip of any number of things")
+        raise _unseen(t)
     for i, (source, part) in enumerate(zip(made.operands[1:], target, strict=True)):
         if any(map(t.table.carries, P.flat(part))):
             if isinstance(_kind(source), K.Iterable_) and not t.has(source):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import registry, runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
-from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
+from s2sad.linear.tangent_table import NOTHING, Tangents, tangent_kind
 from s2sad.primitives import language as L
 
 _NARROW = ("float16", "float32", "complex64")
@@ -40,7 +37,7 @@ def memories_in(kind: Kind) -> int:
 
 def tangent_of(t: Tangents, operand: Operand) -> Operand:
     """Return the tangent of an operand, zeros where it has none."""
-    return t.maybe(operand) if t.has(operand) else nothing(t, operand, kind_of(operand))
+    return t.maybe(operand) if t.has(operand) else nothing(t, operand, t.kind(operand))
 
 
 def handed(t: Tangents, result: Operand, taker: Var) -> Operand:
@@ -55,7 +52,11 @@ def handed(t: Tangents, result: Operand, taker: Var) -> Operand:
 def zeros_like(t: Tangents, v: Var) -> Operand:
     """Return zeros for a variable that nobody has to read here."""
     if v in t.table.facts.unbound and not isinstance(v.kind, K.Num):
-        raise NotYet("zeros like a value that is not bound on all paths")
+        raise t.cannot(
+            f"`{v.name}` has a derivative on some paths and may be unbound on others; forward "
+            "mode needs a value on all paths.",
+            f"Give `{v.name}` a value at the start.",
+        )
     return nothing(t, v, v.kind)
 
 
@@ -73,9 +74,9 @@ def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
             return _number(t, kind)
         case K.Array():
             if K.differentiable(kind):
-                return t.call(t.table.outer(np, "zeros_like"), (value,), kind)
-            shape = t.call(t.table.outer(np, "shape"), (value,), K.UNKNOWN)
-            return t.call(t.table.outer(np, "zeros"), (shape,), tangent_kind(kind))
+                return t.call(t.table.numpy("zeros_like", kind), (value,), kind)
+            shape = t.call(t.table.numpy("shape", kind), (value,), K.UNKNOWN)
+            return t.call(t.table.numpy("zeros", kind), (shape,), tangent_kind(kind))
         case K.Tuple():
             parts = [nothing(t, part(t, value, kind, i), k) for i, k in enumerate(kind.items)]
             return t.emit(L.TUPLE, parts, K.Tuple(tuple(map(tangent_kind, kind.items))))
@@ -85,8 +86,15 @@ def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
             return NOTHING
         case K.Union() if len(K.carriers(kind)) == 1 and isinstance(K.carriers(kind)[0], K.Num):
             return nothing(t, value, K.carriers(kind)[0])
-        case K.Unknown() | K.Union() | K.Choice() | K.Opaque():
-            raise NotYet(f"zeros for {K.describe(kind)}")
+        case K.Unknown() if kind.cls is not None:
+            return NOTHING  # an object of a class that has no derivative
+        case K.Opaque():
+            known = registry.objects_of(kind.cls)
+            if known is None or known.zero is None:
+                return NOTHING
+            return t.call(t.table.helper(known.zero), (value,), kind)
+        case K.Unknown() | K.Union() | K.Choice():
+            raise t.undecided(kind)
     if K.is_container(kind):
         made = t.call(t.table.helper(runtime.zeros_like), (value, P.Const(0.0)), kind)
         return made
@@ -102,5 +110,5 @@ def part(t: Tangents, value: Operand, kind: K.Tuple, at: int) -> Operand:
 
 def _number(t: Tangents, kind: K.Num) -> Operand:
     if kind.dtype in _NARROW:
-        return t.call(t.table.outer(np, str(kind.dtype)), (P.Const(0.0),), kind)
+        return t.call(t.table.numpy(str(kind.dtype)), (P.Const(0.0),), kind)
     return P.Const(0j) if kind.type == "complex" else P.Const(0.0)

@@ -247,3 +247,9 @@ def bind(
     arrays = tuple((n, given[n]) for n in positional if n in given)
     chosen = {n: v for n, v in given.items() if n in settings}
     return BoundCall(arrays, chosen, (variadic, tuple(rest)) if variadic else None)
+
+
+def arrays_of(push: Callable[..., object]) -> tuple[str, ...]:
+    """Return the arrays of a pushforward: their tangents come after them."""
+    order = registry.positional_names(push, 1)
+    return order if _gathers(push) is not None else order[: len(order) // 2]  # or both one by one

@@ -47,23 +47,57 @@ def refuse_useless(
         tuple((n, nodes.index(a)) for n, a in bound.settings.items()),
         frozenset(n for n, a in bound.arrays if worker.is_active(a)),
     )
+    found = useless(trial)
+    if found is not None:
+        raise worker.refuse(UnsupportedError, node, *found)
+
+
+def useless(trial: Trial) -> tuple[str, str] | None:
+    """Return why a rule returns for samples what can be no derivative, and what to do about it."""
     why = wrong_with(trial)
     if why is None:
-        return
-    label = getattr(fn, "__name__", repr(fn))
+        return None
+    label = label_of(trial.fn)
     if why.startswith(WRITES):
-        raise worker.refuse(
-            UnsupportedError,
-            node,
+        return (
             f"This call of {label} cannot be differentiated: it {why}.",
             "Let the function return new arrays, or pass it a copy: a.copy().",
         )
-    raise worker.refuse(
-        UnsupportedError,
-        node,
-        f"The rule {getattr(rule, '__name__', '')} of {label} does not fit this call: {why}.",
+    return (
+        f"The rule {getattr(trial.rule, '__name__', '')} of {label} does not fit this call: {why}.",
         f"Correct the rule: s2sad.testing.check_rule({label}, ...) tests it.",
     )
+
+
+def not_taken(fn: object, rule: Callable[..., object], why: str) -> tuple[str, str]:
+    """Return the words about a call that a rule does not take, and what to do about it."""
+    remedy = "Leave that argument out, or make the inputs of the call Const."
+    if not registry.is_ours(rule):
+        remedy = (
+            "Give the rule a parameter of that name; the rule returns None for parameters that "
+            "are not arrays."
+        )
+    return f"This call of {label_of(fn)} cannot be differentiated: {why}.", remedy
+
+
+def refused(fn: object, why: str) -> tuple[str, str]:
+    """Return the words about a call that a rule refuses, and what to do about it."""
+    return (
+        f"This call of {label_of(fn)} cannot be differentiated: {why}.",
+        "Write the call with other settings, or make its inputs Const.",
+    )
+
+
+def without(fn: object, word: str) -> tuple[str, str]:
+    """Return the words about a rule that lacks something, and what to do about it."""
+    rule = registry.rule_for(fn)
+    named = label_of(fn) if rule is None else rule.name
+    return f"The rule of {named} has no {word}.", f"Write one with @s2sad.{word}({named})."
+
+
+def label_of(fn: object) -> str:
+    """Return what a function is called in messages."""
+    return str(getattr(fn, "__name__", repr(fn)))
 
 
 def as_result(site: Site, rule: Callable[..., Any]) -> Node:

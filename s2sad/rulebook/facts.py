@@ -53,7 +53,7 @@ Form = Literal[
 ]
 Parts = Literal["all", "joined", "widened"]
 Raises = Literal["anything", "nothing", "the same"]
-Does = Literal["anything", "nothing", "calls", "outside", "frames"]
+Does = Literal["anything", "nothing", "calls", "outside", "frames", "refuses"]
 Writes = Literal["anything", "nothing", "puts", "takes", "orders"]
 Reads = Literal["", "whole", "until", "lazily"]
 
@@ -92,8 +92,9 @@ class Effects:
     """What a function does besides giving its value.
 
     `does` says of the world: "nothing", it "calls" what it is given (a function, `__str__`), it
-    changes something "outside" (files, the screen, settings of a library), or it looks at the
-    "frames" of the calls that are running. `writes` says of its
+    changes something "outside" (files, the screen, settings of a library), it looks at the
+    "frames" of the calls that are running, or it is called because it "refuses" some values: it
+    gives nothing, and a call of it stays. `writes` says of its
     first argument, a method's own object: it writes "nothing", "puts" values in, "takes" some out,
     or "orders" those that are there. `reads` says of an iterable argument: it is read "whole"
     before the function returns, "until" something is found, or "lazily", as the result is. Where

@@ -36,6 +36,8 @@ _known: weakref.WeakKeyDictionary[types.FunctionType, tuple[types.CodeType, bool
 
 def is_quiet(fn: Any) -> bool:
     """Say whether a function only computes. It may write into what it is given."""
+    if registry.effects_of(fn).does == "refuses":
+        return False
     if registry.is_ours(fn):
         return True
     if isinstance(fn, types.FunctionType) and not registry.is_foreign(fn):

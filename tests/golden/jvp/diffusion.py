@@ -7,7 +7,6 @@ def diffusion_jvp(u, r, steps, u_dot, r_dot):
     u_dot = u_dot.copy()
     for _ in range(steps):
         t = u[2:] - 2.0 * u[1:-1] + u[:-2]
-        u_dot[1:-1] += r_dot * t + r * (u_dot[2:] - 2.0 * u_dot[1:-1] + u_dot[:-2])
         u[1:-1] += r * t
-    value_dot = 2.0 * np.dot(u_dot, u)
-    return np.sum(u**2), value_dot
+        u_dot[1:-1] += r_dot * t + r * (u_dot[2:] - 2.0 * u_dot[1:-1] + u_dot[:-2])
+    return np.sum(u**2), 2.0 * np.dot(u_dot, u)

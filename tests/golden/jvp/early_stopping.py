@@ -12,8 +12,8 @@ def early_stopping_jvp(A, b, rate, limit, tolerance, b_dot, rate_dot):
         if np.linalg.norm(slope) < tolerance:
             print(f"stopped after {step} steps")
             break
-        x = x - rate * slope
-        x_dot = x_dot - rate_dot * slope - rate * slope_dot
+        else:
+            x = x - rate * slope
+            x_dot = x_dot - rate_dot * slope - rate * slope_dot
     t = 0.5 * x @ A
-    value_dot = 0.5 * x_dot @ A @ x + t @ x_dot - b_dot @ x - b @ x_dot
-    return t @ x - b @ x, value_dot
+    return t @ x - b @ x, 0.5 * x_dot @ A @ x + t @ x_dot - b_dot @ x - b @ x_dot

@@ -16,10 +16,8 @@ def gram_schmidt_jvp(A, target, A_dot):
         dot_Q_item_dot = np.dot(Q_dot[i], Q[i]) + np.dot(Q[i], Q_dot[i])
         sqrt = np.sqrt(np.dot(Q[i], Q[i]))
         # dot_Q_item_dot == 0: zero stays zero where the derivative is infinite
-        Q_dot[i] = Q_dot[i] / sqrt - 0.5 * dot_Q_item_dot / sqrt / sqrt * Q[i] / (
-            1.0 if dot_Q_item_dot == 0 else sqrt
-        )
+        t = 1.0 if dot_Q_item_dot == 0 else sqrt
+        Q_dot[i] = Q_dot[i] / sqrt - 0.5 * dot_Q_item_dot / sqrt / sqrt / t * Q[i]
         Q[i] /= sqrt
     t = Q - target
-    value_dot = 2.0 * np.sum(Q_dot * t)
-    return np.sum(t**2), value_dot
+    return np.sum(t**2), 2.0 * np.sum(Q_dot * t)

@@ -6,8 +6,8 @@ def kalman_jvp(a, q, r, observed, a_dot, q_dot, r_dot):
     m = 0.0
     p = 1.0
     nll = 0.0
-    m_dot = 0.0
     nll_dot = 0.0
+    m_dot = 0.0
     p_dot = 0.0
     for y in observed:
         t_dot = a_dot * m + m_dot * a
@@ -21,16 +21,16 @@ def kalman_jvp(a, q, r, observed, a_dot, q_dot, r_dot):
         gain_dot = p_dot / s - s_dot * gain / s
         residual = y - m
         residual_dot = -t_dot
-        t_1 = 2.0 * math.pi
-        t_2 = t_1 * s
-        t_3 = residual**2 / s
-        nll += 0.5 * (math.log(t_2) + t_3)
+        t = 2.0 * math.pi
+        t_1 = t * s
+        t_2 = residual**2 / s
+        nll += 0.5 * (math.log(t_1) + t_2)
         nll_dot = nll_dot + 0.5 * (
-            s_dot * t_1 / t_2 + 2.0 * residual_dot * residual / s - s_dot * t_3 / s
+            s_dot * t / t_1 + 2.0 * residual_dot * residual / s - s_dot * t_2 / s
         )
         m += gain * residual
         m_dot = t_dot + gain_dot * residual + residual_dot * gain
-        t_4 = 1.0 - gain
-        p_dot = p_dot * t_4 - gain_dot * p
-        p *= t_4
+        t = 1.0 - gain
+        p_dot = p_dot * t - gain_dot * p
+        p *= t
     return nll, nll_dot

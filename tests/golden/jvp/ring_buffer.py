@@ -6,9 +6,8 @@ def ring_buffer_jvp(x, gain, delay, x_dot, gain_dot):
     ring = np.zeros(delay)
     ring_dot = np.zeros_like(ring)
     energy = 0.0
-    len_x = len(x)
     energy_dot = 0.0
-    for i in range(len_x):
+    for i in range(len(x)):
         k = i % delay
         y = x[i] + gain * ring[k]
         y_dot = x_dot[i] + gain_dot * ring[k] + ring_dot[k] * gain

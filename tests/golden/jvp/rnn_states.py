@@ -8,9 +8,9 @@ def rnn_states_jvp(W, U, xs, targets, W_dot, U_dot):
     states = []
     states_dot = []
     for x in xs:
-        t_dot = W_dot @ h + W @ h_dot
+        t_dot = W_dot @ h + W @ h_dot + U_dot @ x
         h = np.tanh(W @ h + U @ x)
-        h_dot = (t_dot + U_dot @ x) * (1.0 - h * h)
+        h_dot = t_dot * (1.0 - h * h)
         states.append(h)
         states_dot.append(h_dot)
     loss = 0.0
@@ -18,5 +18,5 @@ def rnn_states_jvp(W, U, xs, targets, W_dot, U_dot):
     for state, target, state_dot in zip(states, targets, states_dot):
         t = state - target
         loss += np.sum(t**2)
-        loss_dot = loss_dot + 2.0 * np.sum(state_dot * t)
+        loss_dot = loss_dot + 2.0 * np.dot(state_dot, t)
     return loss, loss_dot

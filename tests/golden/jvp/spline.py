@@ -6,9 +6,7 @@ def spline_jvp(heights, knots, x, heights_dot, x_dot):
     t_0 = knots[i + 1] - knots[i]
     t = (x - knots[i]) / t_0
     t_dot = x_dot / t_0
-    t_1 = 1.0 - t
+    t_0 = 1.0 - t
     heights_item = heights[i + 1]
-    value_dot = (
-        heights_dot[i] * t_1 - t_dot * heights[i] + t_dot * heights_item + heights_dot[i + 1] * t
-    )
-    return t_1 * heights[i] + t * heights_item, value_dot
+    t_1 = heights_dot[i] * t_0 - t_dot * heights[i] + t_dot * heights_item
+    return t_0 * heights[i] + t * heights_item, t_1 + heights_dot[i + 1] * t
