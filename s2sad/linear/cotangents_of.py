@@ -262,14 +262,23 @@ class Cotangents:
             v = self.value(dot)
             if self.t.table.facts.written and memories_in(v.kind) > 1:
                 raise NotYet("parts of a structure that may share memory, turned round")
-            helper = self.t.table.helper(runtime.zeros_like)
-            more = (
-                ()
-                if v in self.t.table.facts.params and v not in self.t.table.facts.written
-                else (P.Const(0.0),)
-            )
-            value = self.t.call(helper, (v, *more), tangent_kind(v.kind))
-            self._hold(dot, Bar(value, True))
+            self._hold(dot, Bar(self._zeros(v), True))
+
+    def _zeros(self, v: Var) -> Var:
+        """Return zeros in all places of a structure, written out for one of numbers alone."""
+        t, kind = self.t, tangent_kind(v.kind)
+        inside = [K.erase_value(k) for k in K.together(v.kind)]
+        if inside and all(k == K.FLOAT for k in inside):
+            if isinstance(v.kind, K.List):
+                count = t.call(P.Outer("len", K.Known(len)), (v,), K.INT)
+                one = t.emit(L.LIST, (P.Const(0.0),), kind)
+                return t.emit(L.INFIX["Mult"], (one, count), kind)
+            if isinstance(v.kind, K.AnyDict):
+                fn = P.Outer("dict.fromkeys", K.Known(dict.fromkeys))
+                return t.call(fn, (v, P.Const(0.0)), kind)
+        given = v in t.table.facts.params and v not in t.table.facts.written
+        more = () if given else (P.Const(0.0),)
+        return t.call(t.table.helper(runtime.zeros_like), (v, *more), kind)
 
 
 def bar_name(v: Var) -> str:

@@ -50,15 +50,17 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         (dot,) = [s for s in dict.fromkeys(shadow) if isinstance(s, Var) and sweep.values[s] is v]
         given.append(acc.buffer(dot))
     both = _reversed(sweep, op, acc, pair, given)
-    for at, p in enumerate(noted.active):
-        single = len(noted.active) == 1
-        value: Operand = both
-        kind = tangent_kind(call.params[p])
-        if not single:
-            value = t.emit(L.ITEM, (both, P.Const(at)), kind)
-        else:
-            value = t.emit(L.SAME, (both,), kind)
+    values = _apart(t, both, [call.params[p] for p in noted.active])
+    for p, value in zip(noted.active, values, strict=True):
         pass_on(sweep, everything[p], value, op, acc, p in pair.shadows)
+
+
+def _apart(t: Tangents, both: Var, kinds: Sequence[K.Kind]) -> tuple[Var, ...]:
+    """Take apart what a reverse gives: one cotangent, or a tuple of several."""
+    values = tuple(Var("", tangent_kind(k)) for k in kinds)
+    primitive = L.SAME if len(values) == 1 else L.UNPACK
+    t.add(Op(values, primitive, (both,), (), (), (), t.origin))
+    return values
 
 
 def _reversed(
@@ -97,6 +99,8 @@ def _by_identity(
     both = _reversed(sweep, op, acc, pair, given)
     everything = {**call.given, **call.extra}
     numbers = [p for p in noted.active if not is_memory(call.params[p])]
+    kinds = [call.params[p] for p in numbers]
+    values = dict(zip(numbers, _apart(t, both, kinds), strict=True)) if numbers else {}
     for p in noted.active:
         if p not in numbers:
             if isinstance(everything[p], dict):
@@ -105,12 +109,7 @@ def _by_identity(
                 if sweep.values[dot] is everything[p]:
                     acc.add(dot, Bar(shadows.taken(t, sweep.values[dot]), True))
             continue
-        kind = tangent_kind(call.params[p])
-        if len(numbers) == 1:
-            value = t.emit(L.SAME, (both,), kind)
-        else:
-            value = t.emit(L.ITEM, (both, P.Const(numbers.index(p))), kind)
-        pass_on(sweep, everything[p], value, op, acc, False)
+        pass_on(sweep, everything[p], values[p], op, acc, False)
 
 
 def check_view(sweep: Sweep, noted: CallOfUser, t: Tangents) -> None:
