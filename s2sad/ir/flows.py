@@ -195,7 +195,9 @@ class _Walk:
         if op.primitive.form in ("item", "field", "same", "look") and op.operands:
             for owner in _variables(op.operands[:1]):
                 self.part_of |= dict.fromkeys(op.outs, owner)
-        stored = list(filter(self.carries, _variables(P.operands(op))))
+        parts = "put item", "augmented item", "each item"
+        given = op.operands[-1:] if op.primitive.form in parts else P.operands(op)  # no index
+        stored = list(filter(self.carries, _variables(given)))
         for place in op.writes:
             if isinstance(place.object, Var):
                 owner = place.object
