@@ -33,11 +33,13 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
+from s2sad.rulebook.facts import numbers_of
 
 Ops = list[Op]
 _TOTAL = K.Known(np.sum)
 _LINEAR = (_TOTAL, K.Known(np.mean))
 _MULT, _DIV, _ADD, _SUB = (L.INFIX[w] for w in ("Mult", "Div", "Add", "Sub"))
+_IN_PLACE = {L.AUGMENTED["Add"]: _ADD, L.AUGMENTED["Sub"]: _SUB}
 _MINUS, _COPY = L.PREFIX["USub"], L.method("copy")
 
 
@@ -167,6 +169,9 @@ class _Worker:
             made = self.product(op)
         elif op.primitive in (_ADD, _SUB):
             made = self.sum(op)
+        elif op.primitive in _IN_PLACE:
+            plain = Op(op.outs, _IN_PLACE[op.primitive], op.operands, origin=op.origin)
+            made = self.sum(plain, one=True)
         return [op] if made is None else made
 
     def own(self, given: Operand, like: Kind) -> Op | None:
@@ -199,7 +204,10 @@ class _Worker:
         return found if _is_exact(found) else None
 
     def narrowed(self, out: Product) -> None:
-        """Let x stand for x + np.zeros_like(y) beside a factor of the shape of y."""
+        """Let x stand for x + np.zeros_like(y) beside a factor of the shape of y.
+
+        A number stands for an array that is filled with it.
+        """
         for i, v in enumerate(out.above):
             bare = self.spread(v)
             if bare is None:
@@ -208,6 +216,27 @@ class _Worker:
             others = [*out.above[:i], *out.above[i + 1 :], *out.below]
             if any(w is bare[1] or _alike(kind_of(w), shape) for w in others):
                 out.above[i] = bare[0]
+        for v in list(out.above):
+            number = self.filled(v)
+            others = [w for w in (*out.above, *out.below) if w is not v]
+            if number is None or not any(_of_one_sort(kind_of(w), kind_of(v)) for w in others):
+                continue
+            at = out.above.index(v)
+            value = I.number_of(number)
+            out.above[at : at + 1] = [] if value is not None else [number]
+            out.coefficient *= 1 if value is None else value
+
+    def filled(self, given: Operand) -> Operand | None:
+        """Return the number of which all entries of an array are: np.broadcast_to(x, shape)."""
+        op, kind = self.makers.of(given), kind_of(given)
+        callee = op.operands[0] if op is not None and op.operands else None
+        known = callee.kind if isinstance(callee, P.Outer) else None
+        if op is None or op.primitive is not L.CALL or not isinstance(known, K.Known):
+            return None
+        if numbers_of(known.value).form != "fitted" or not isinstance(kind, K.Array):
+            return None
+        number = op.operands[1]
+        return number if isinstance(kind_of(number), K.Num) else None
 
     def inverted(self, out: Product) -> None:
         """Let p * p stand for p / x, where p is 1.0 / x."""
@@ -267,12 +296,15 @@ class _Worker:
 
     # sums
 
-    def sum(self, op: Op) -> Ops | None:
+    def sum(self, op: Op, one: bool = False) -> Ops | None:
+        """Return a sum with equal terms as one; nothing if there must be but `one` term."""
         terms: list[Term] = []
         count = self.terms(op, 1.0, terms)
         if not all(_is_exact(t.product) and _are_real(t.product) for t in terms):
             return None
         merged = self.merged([t for t in terms if t.product.coefficient != 0.0] or terms[:1])
+        if one and len(merged) > 1:
+            return None
         first = next((i for i, t in enumerate(merged) if t.product.coefficient > 0), 0)
         merged.insert(0, merged.pop(first))
         made = self.added(merged, op)
@@ -466,6 +498,13 @@ def _alike(one: Kind, other: Kind) -> bool:
     if isinstance(one, K.Array) and isinstance(other, K.Array):
         return K.same_shape(one.dims, other.dims)
     return _is_number(one) and _is_number(other)
+
+
+def _of_one_sort(one: Kind, other: Kind) -> bool:
+    """Say whether two kinds are of arrays of one shape and dtype."""
+    if not isinstance(one, K.Array) or not isinstance(other, K.Array):
+        return False
+    return one.dtype == other.dtype and _alike(one, other)
 
 
 def _as_wide(one: Kind, other: Kind) -> bool:
