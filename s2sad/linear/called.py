@@ -39,7 +39,9 @@ def called(t: Tangents, op: Op) -> None:
             "Move the computation out of it, or use s2sad.grad.",
         )
     t.add(op)
-    fn = _function(callee)
+    fn, kind = _function(callee), kind_of(callee)
+    if fn is None and isinstance(kind, K.Opaque):
+        fn, args = registry.object_function(kind.cls, "__call__"), [callee, *args]
     if fn is reversed and t.has(args[0]):
         shadow = t.maybe(args[0])
         t.add(dataclasses.replace(op, outs=(t.bind(out),), operands=(callee, shadow)))

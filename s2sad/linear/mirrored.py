@@ -131,6 +131,13 @@ def _infix(t: Tangents, op: Op) -> None:
         sides = [tangent_of(t, o) if isinstance(kind_of(o), _SEQUENCES) else o for o in op.operands]
         t.give(out, t.emit(op.primitive, sides, out.kind))
         return
+    classes = [k.cls if isinstance(k, K.Opaque) else None for k in map(kind_of, op.operands)]
+    if any(classes):
+        fn = registry.operator_function(op.primitive.word, *classes)
+        if fn is None:
+            raise t.undecided(out.kind)
+        computed(t, out, fn, op.operands)
+        return
     _check_numbers(t, op)
     _of_arrays(t, out, op.primitive.word, op.operands)
 
@@ -169,7 +176,14 @@ def _display(t: Tangents, op: Op) -> None:
     t.add(op)
     out = _out(t, op)
     if out is not None:
-        t.give(out, t.emit(op.primitive, [_part(t, o) for o in op.operands], out.kind))
+        _displayed(t, op, out, [_part(t, o) for o in op.operands])
+
+
+def _displayed(t: Tangents, op: Op, out: Var, parts: list[Operand]) -> None:
+    """Give a display its tangent; that of literals is made of no other tangent."""
+    t.give(out, t.emit(op.primitive, parts, out.kind))
+    if not any(map(t.has, op.operands)):
+        t.table.zeros.add(t.of[out])
 
 
 def _part(t: Tangents, operand: Operand) -> Operand:
@@ -193,7 +207,7 @@ def _dict(t: Tangents, op: Op) -> None:
             continue
         parts.append(o if is_key else tangent_of(t, o))
         is_key = not is_key
-    t.give(out, t.emit(op.primitive, parts, out.kind))
+    _displayed(t, op, out, parts)
 
 
 def _item(t: Tangents, op: Op) -> None:
@@ -217,10 +231,13 @@ def _field(t: Tangents, op: Op) -> None:
         t.give(out, t.emit(L.ITEM, (t.maybe(owner), P.Const(index)), out.kind))
     elif isinstance(kind, K.Obj) or (K.is_numeric(kind) and _shows_all(t, word)):
         t.give(out, t.emit(op.primitive, (t.maybe(owner),), out.kind))
-    elif K.is_numeric(kind) and registry.property_function(word) is not None:
-        computed(t, out, registry.property_function(word), (owner,))
     else:
-        raise t.undecided(kind)
+        fn = registry.property_function(word) if K.is_numeric(kind) else None
+        if isinstance(kind, K.Opaque):
+            fn = registry.object_function(kind.cls, f".{word}")
+        if fn is None:
+            raise t.undecided(kind)
+        computed(t, out, fn, (owner,))
 
 
 def _shows_all(t: Tangents, word: str) -> bool:

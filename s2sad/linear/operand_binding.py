@@ -71,7 +71,7 @@ def bound_to(t: Tangents, told: Computed, rule: Callable[..., object], word: Wor
     constant = registry.constant_parameters(told.fn)
     for n, node in found.settings.items():
         parts = node.elts if isinstance(node, gast.Tuple) else [node]
-        if n not in constant and any(pair(part)[1] != P.Const(None) for part in parts):
+        if n not in constant and any(_moves(t, pair(part)) for part in parts):
             raise _not_known(t, told, f"its setting `{n}`")
     own = registry.rule_for(told.fn)
     for n, node in found.arrays:
@@ -89,6 +89,13 @@ def bound_to(t: Tangents, told: Computed, rule: Callable[..., object], word: Wor
         {n: setting(a) for n, a in found.settings.items()},
         gathered,
     )
+
+
+def _moves(t: Tangents, given: Pair) -> bool:
+    """Say whether a tangent may be other than zero: that of a display of literals is not."""
+    value, dot = given
+    still = value not in t.table.facts.written and dot in t.table.zeros
+    return isinstance(dot, P.Var) and not still
 
 
 def _not_known(t: Tangents, told: Computed, what: str) -> Exception:

@@ -98,7 +98,8 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
             return _seen_alike(t, told, shadow)
         return t.call(t.table.helper(same), (shadow, value, base, told.out), kind)
     if not isinstance(kind, K.Array) or not kind.rank:
-        if value not in told.dots or not isinstance(kind_of(value), K.Array):
+        shown = value in told.dots or isinstance(kind, K.Opaque)
+        if not shown or not isinstance(kind_of(value), K.Array):
             return value  # what a call gives is a structure, or a number, of its own
     if told.out.name in t.table.laid:
         return t.call(t.table.helper(runtime.laid_like), (value, told.out), kind)
