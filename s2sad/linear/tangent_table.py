@@ -12,6 +12,7 @@ from typing import TypeGuard
 from s2sad import kinds as K
 from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.errors import Place as ErrorPlace
+from s2sad.facts.closures import closed
 from s2sad.inside import hook_here
 from s2sad.ir import program as P
 from s2sad.ir.perhaps_unbound import perhaps_unbound
@@ -350,7 +351,9 @@ class Tangents:
         v = P.variable(operand)
         if v is None or not v.name:
             return kind_of(operand)
-        return self.table.facts.analysed.kinds.before.get(self.origin, {}).get(v.name, v.kind)
+        env = self.table.facts.analysed.kinds.before.get(self.origin, {})
+        kind = env.get(v.name, v.kind)
+        return closed(kind, env) if isinstance(kind, K.LocalFunction) else kind
 
     def index(self, operand: Operand, as_argument: bool = False) -> Operand:
         """Return an index that is used once more: what computes it stands there once more.
