@@ -12,7 +12,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.known.generators import draws
 from s2sad.linear.constructed import constructed, replaced
-from s2sad.linear.handed_functions import with_functions
+from s2sad.linear.handed_functions import called_with_functions
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.tangents_of import as_array, computed
@@ -78,8 +78,7 @@ def called(t: Tangents, op: Op) -> None:
             t.give(out, t.emit(L.CALL, (callee, t.maybe(args[0])), out.kind))
             return
     if rule is not None and rule.calls:
-        args, named = with_functions(t, out, fn, args, named)
-        computed(t, out, fn, args, named)
+        called_with_functions(t, out, fn, args, named)
         return
     if fn in (max, min) and (named or len(args) > 1) and _chosen(t, out, fn, args, dict(named)):
         return

@@ -23,7 +23,7 @@ from s2sad.kinds import Kind
 from s2sad.linear.operand_binding import bound_to
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NOTHING, Tangents
-from s2sad.linear.tangents_of import Computed
+from s2sad.linear.tangents_of import Computed, computed
 from s2sad.linear.user_calls import captured_here
 from s2sad.modes.guarded import Site
 from s2sad.modes.handed import Called, FunctionVjp, called_with
@@ -58,6 +58,16 @@ def with_functions(
     told = Computed(fn, out, given, tuple(map(t.maybe, given)), words, False, ())
     made = _functions(t, told)
     return [made.get(o, o) for o in args], [(n, made.get(o, o)) for n, o in named]
+
+
+def called_with_functions(
+    t: Tangents, out: Var, fn: object, args: Sequence[Operand], named: Named
+) -> None:
+    """Give what a library's function computes its tangent; functions may be among what it gets."""
+    rule = registry.rule_for(fn)
+    if rule is not None and rule.calls:
+        args, named = with_functions(t, out, fn, args, named)
+    computed(t, out, fn, args, named)
 
 
 def _functions(t: Tangents, told: Computed) -> dict[Operand, Operand]:

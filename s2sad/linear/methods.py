@@ -11,6 +11,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.generators import draws
 from s2sad.linear.constructed import replaced
+from s2sad.linear.handed_functions import called_with_functions
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tangents_of import computed
@@ -75,7 +76,8 @@ def _of_library(t: Tangents, op: Op, kind: Kind) -> None:
         )
     t.add(op)
     if t.table.carries(out):
-        computed(t, out, fn, args, [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)])
+        named = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
+        called_with_functions(t, out, fn, args, named)
 
 
 def _of_array(t: Tangents, op: Op) -> None:

@@ -29,7 +29,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.constructed import object_with
 from s2sad.linear.raising import refuse_caught
-from s2sad.linear.tangent_table import Tangents, cell_of, tangent_kind
+from s2sad.linear.tangent_table import NOTHING, Tangents, cell_of, tangent_kind
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.names import identifier
 from s2sad.nodes import Node
@@ -73,8 +73,13 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     elif op.primitive.form == "method":
         node = call_node(t, op)
         target = t.table.facts.analysed.kinds.of.get(node.func, K.UNKNOWN) if node else K.UNKNOWN
-        if not isinstance(target, K.Known) or inspect.ismethod(target.value):
+        if not isinstance(target, K.Known):
             return None
+        if inspect.ismethod(target.value):
+            if not isinstance(target.value.__self__, type):
+                return None
+            leading = (_class_of(t, first, target.value.__self__),)
+            first = NOTHING
     target = made_by(target)
     kinds, by_name = _kinds_given(t, op, args, named)
     spread = any(isinstance(o, P.Spread) for o in (*args, *named.values()))
@@ -84,7 +89,7 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
         callee = unwrap(target.value)
         if callee is None or (method is None and is_library(target.value)):
             return None  # a method has no name here by which a rule of its own could be found
-        if callee.args or callee.kwargs:
+        if first != NOTHING and (callee.args or callee.kwargs):
             leading = _brought(t, target.value, first)
             brought = _brought_by_name(t, target.value, first, named)
     if not isinstance(target, K.Known | K.LocalFunction):
@@ -106,6 +111,13 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     found = dict(signature.bind(*plain, **named).arguments)
     captured = {p: captured_here(t, local, env.get(local, K.UNKNOWN)) for p, local in extra}
     return UserCall(fn, params, found, captured, plain, named)
+
+
+def _class_of(t: Tangents, owner: Operand, cls: type) -> Operand:
+    """Return the class that a class method gets: its owner is that, or an object of it."""
+    if t.kind(owner) == K.Known(cls):
+        return owner
+    return t.call(P.Outer("type", K.Known(type)), (owner,), K.Known(cls))
 
 
 def _spread_out(
