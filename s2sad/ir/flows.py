@@ -330,6 +330,8 @@ def passes(op: Op) -> tuple[P.Operand, ...]:
     """Return the operands whose derivatives an operation may pass on to its results."""
     form, given = op.primitive.form, P.operands(op)
     match form:
+        case "compare" | "infix" | "augmented" | "prefix" if not _of_numbers(op):
+            return given  # a method of the user's may be called
         case "compare" | "text" | "slice" | "discard" | "statement" | "forget":
             return ()
         case "infix" | "augmented" if op.primitive.word == "FloorDiv":
@@ -346,6 +348,12 @@ def passes(op: Op) -> tuple[P.Operand, ...]:
             return () if numeric and registry.is_zero_method(op.primitive.word) else given
         case _:
             return given
+
+
+def _of_numbers(op: Op) -> bool:
+    """Say whether an operator is none of the user's classes."""
+    kinds = (v.kind for v in _variables(op.operands))
+    return not any(K.is_container(k) or isinstance(k, K.Unknown | K.Union | K.OneOf) for k in kinds)
 
 
 def _is_unseen(op: Op) -> bool:

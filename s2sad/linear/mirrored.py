@@ -229,6 +229,8 @@ def _field(t: Tangents, op: Op) -> None:
     if isinstance(kind, K.Tuple) and kind.cls is not None and word in K.names_of(kind):
         index = K.names_of(kind).index(word)
         t.give(out, t.emit(L.ITEM, (t.maybe(owner), P.Const(index)), out.kind))
+    elif isinstance(kind, K.Obj) and word not in dict(kind.fields):
+        give_zeros(t, out)  # an attribute of the class
     elif isinstance(kind, K.Obj) or (K.is_numeric(kind) and _shows_all(t, word)):
         t.give(out, t.emit(op.primitive, (t.maybe(owner),), out.kind))
     else:
