@@ -72,9 +72,9 @@ BUDGETS = {
     "capture": 8_560,
     "emitted": 610,
     "facts": 17_790,
-    "ir": 6_700,  # of these from_tree and cells go in landing 6, with the tree that they read
+    "ir": 7_150,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 2_070,
-    "linear": 9_150,  # what modes/ is to become
+    "linear": 10_100,  # what modes/ is to become
     "modes": 12_570,
     "operators": 7_250,
     "polish": 4_750,

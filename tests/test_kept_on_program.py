@@ -1,0 +1,158 @@
+"""What the backward sweep finds: memory put back, what it computes again, tapes of loops."""
+
+import copy
+import inspect
+
+import numpy as np
+import pytest
+
+from s2sad import kinds as K
+from s2sad import pipeline
+from s2sad.operators.deriving import loaded, printed
+from s2sad.operators.higher import HIGHER
+from s2sad.requests import Request
+
+GIVEN = {
+    "x": np.array([0.7, -1.3, 0.4, 0.9]),
+    "A": np.sin(np.arange(16.0)).reshape(4, 4),
+    "s": 0.6,
+}
+
+
+def derived(f):
+    """Return the value and gradient of a function in all its parameters, and the text of it."""
+    args = [GIVEN[p] for p in inspect.signature(f).parameters]
+    params = tuple(zip(inspect.signature(f).parameters, args, strict=True))
+    kinds = tuple((n, K.kind_of(v, n)) for n, v in params)
+    wrt = tuple(n for n, _ in params)
+    request = Request(f, kinds, wrt, len(wrt) == 1, "value_and_grad", on_program=True)
+    d = pipeline.derive(request, HIGHER)
+    text = printed(d)
+    return loaded(text, d)[d.entry], text.text
+
+
+def slope(f, args, k, at):
+    """Return the central difference of a function in an element of an argument."""
+    found = []
+    for h in (1e-6, -1e-6):
+        moved = copy.deepcopy(args)
+        if at is None:
+            moved[k] += h
+        else:
+            moved[k][at] += h
+        found.append(f(*moved))
+    return (found[0] - found[1]) / 2e-6
+
+
+def slopes(f, args):
+    for k, a in enumerate(args):
+        if isinstance(a, float):
+            yield slope(f, args, k, None)
+        else:
+            yield np.array([slope(f, args, k, at) for at in np.ndindex(a.shape)]).reshape(a.shape)
+
+
+# --- memory that is put back ---
+
+
+def a_number_before_writes_that_no_array_reader_sees(x):
+    u = x.copy()
+    s = 0.0
+    for i in range(4):
+        s += u[i] * u[i]
+    for i in range(1, 4):
+        u[i] = 2.0
+    for i in range(1, 4):
+        s += np.sum(u * u)
+        u[i] = np.sin(u[i - 1])
+    return s
+
+
+def a_mask_that_is_written_behind(x):
+    u = x * 1.0
+    m = x > 0.2
+    s = np.sum(u * u * x[0] + u * np.sin(u))
+    u[m] = 0.3 * s
+    m[:] = True
+    return s + np.sum(u * u * x[0] + u * np.sin(u))
+
+
+def a_mask_that_is_written_each_round(x):
+    u = x * 1.0
+    m = u > 0.2
+    s = 0.0
+    for _ in range(3):
+        s += np.sum(u * u * s + u * np.sin(u))
+        u[m] = 0.3 * s
+        m[:] = u < s
+    return s
+
+
+def a_mask_that_is_its_own_index(x):
+    u = x * 1.0
+    m = u > 0.1
+    s = np.sum(u[m] * x[m])
+    m[m] = False
+    m[1] = True
+    s += np.sum(u[m] * x[m])
+    return s + np.sum(u)
+
+
+def a_mask_in_an_index_of_two(A):
+    M = A.copy()
+    m = M[0] > 0.1
+    s = np.sum(M * M * A[0, 0] + M * np.sin(M))
+    M[m, 1] = 0.3 * s
+    m[:] = True
+    s += np.sum(M * M * A[0, 0] + M * np.sin(M))
+    M[m, 1:] *= s
+    m[1:] = False
+    return s + np.sum(M)
+
+
+def a_mask_in_an_index_that_is_read(A):
+    M = A.copy()
+    m = M[0] > 0.1
+    s = 0.0
+    for i in range(3):
+        s += np.sum(M[m, i + 1] * M[m, i])
+        m[i] = not m[i]
+    return s + np.sum(M)
+
+
+def a_rule_that_adds_at_an_index_twice(x):
+    k = np.array([0, 1, 1])
+    return np.sum(np.take(x, k) * np.take(x, k))
+
+
+def a_constant_that_is_added_at_an_index_twice(x):
+    c = np.zeros(4)
+    np.add.at(c, np.array([0, 1, 1, 2]), 1.0)
+    return np.sum(c * x * x)
+
+
+PROGRAMS = [
+    a_number_before_writes_that_no_array_reader_sees,
+    a_mask_that_is_written_behind,
+    a_mask_that_is_written_each_round,
+    a_mask_that_is_its_own_index,
+    a_mask_in_an_index_of_two,
+    a_mask_in_an_index_that_is_read,
+    a_rule_that_adds_at_an_index_twice,
+    a_constant_that_is_added_at_an_index_twice,
+]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_gradients_are_those_of_differences(f):
+    args = [copy.deepcopy(GIVEN[p]) for p in inspect.signature(f).parameters]
+    fn, _ = derived(f)
+    for _ in range(2):  # nothing is left over from the first call
+        given = copy.deepcopy(args)
+        value, found = fn(*given)
+        assert value == pytest.approx(f(*copy.deepcopy(args)), rel=1e-12)
+        for a, b in zip(given, args, strict=True):
+            np.testing.assert_array_equal(a, b)
+        found = found if len(args) > 1 else (found,)
+        for got, expected in zip(found, slopes(f, args), strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-7)
