@@ -6,6 +6,7 @@ import inspect
 import numpy as np
 import pytest
 
+import s2sad
 from s2sad import kinds as K
 from s2sad import pipeline
 from s2sad.operators.deriving import loaded, printed
@@ -156,3 +157,144 @@ def test_gradients_are_those_of_differences(f):
         found = found if len(args) > 1 else (found,)
         for got, expected in zip(found, slopes(f, args), strict=True):
             np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-7)
+
+
+def test_a_variable_that_an_inner_function_rebinds_is_refused():
+    def f(x):
+        c = x[0]
+
+        def scale(v):
+            nonlocal c
+            c = c * v
+
+        scale(x[1])
+        return c
+
+    with pytest.raises(s2sad.UnsupportedError, match="an inner function rebinds it"):
+        derived(f)
+
+
+def test_a_function_that_is_called_is_looked_at_too():
+    with pytest.raises(s2sad.UnsupportedError, match="A key of `table` depends on"):
+        derived(calls_what_has_a_moving_key)
+
+
+def calls_what_has_a_moving_key(x):
+    return moving_key(x) * 2.0
+
+
+def moving_key(x):
+    table = {x[0]: x[1]}
+    return table[x[0]] * x[0]
+
+
+# --- the text of what the mechanisms write ---
+
+
+def nested(x, A):
+    s = 0.0
+    for i in range(4):
+        for j in range(i):
+            t = A[i, j] * x[j]
+            s += t * t * s + t
+    return s
+
+
+def cholesky(A):
+    M = A @ A.T + 4.0 * np.eye(4)
+    L = np.zeros((4, 4))
+    for i in range(4):
+        for j in range(i + 1):
+            t = M[i, j]
+            for k in range(j):
+                t -= L[i, k] * L[j, k]
+            L[i, j] = np.sqrt(t) if i == j else t / L[j, j]
+    return L[3, 0] * L[2, 2] + L[3, 3]
+
+
+def numbered(x):
+    s = 0.0
+    for i, e in enumerate(x):
+        s += e * e * x[i - 1]
+    return s
+
+
+def added_up(x):
+    s = 1.0
+    for i in range(4):
+        s = s * x[i]
+        y = 3.0 * s
+        s = s + y
+    return s
+
+
+def whose_sum_is_read(x):
+    u = x.copy()
+    s = 0.0
+    for i in range(3):
+        s += np.sum(u)
+        u[i] = s * x[i]
+    return s
+
+
+def read_as_it_was(x):
+    u = x.copy()
+    s = 0.0
+    for i in range(3):
+        s += np.sum(u * u)
+        u[i] = s * x[i]
+    return s
+
+
+def handed_on(x):
+    s = x[0]
+    for i in range(1, 4):
+        s = np.exp(s * x[i])
+    return s
+
+
+TEXTS = [nested, cholesky, numbered, added_up, whose_sum_is_read, read_as_it_was, handed_on]
+
+
+@pytest.mark.parametrize("f", TEXTS, ids=lambda f: f.__name__)
+def test_what_is_shown_is_right(f):
+    test_gradients_are_those_of_differences(f)
+
+
+def test_loops_in_loops_share_one_tape():
+    _, text = derived(nested)
+    assert text.count("= []") == 1
+    assert "saved.pop()" in text
+
+
+def test_cholesky_copies_no_matrix():
+    _, text = derived(cholesky)
+    forward = text[: text.index("L_bar")]
+    assert ".copy()" not in forward
+
+
+def test_what_is_enumerated_runs_backward_by_numbers():
+    _, text = derived(numbered)
+    assert "range(len(x) - 1, -1, -1)" in text
+    assert "saved.append((" not in text  # neither the item nor its number is kept
+
+
+def test_the_tape_holds_what_is_read():
+    _, text = derived(added_up)
+    assert "saved.append(s)" in text
+
+
+def test_memory_is_put_back_where_its_numbers_are_read():
+    _, text = derived(read_as_it_was)
+    assert "u[i] = u_0" in text
+    assert ".copy()" not in text[text.index("for i") : text.index("u_bar")]
+
+
+def test_memory_that_nobody_reads_is_not_put_back():
+    _, text = derived(whose_sum_is_read)
+    assert "u_0" not in text
+
+
+def test_what_a_round_ends_with_is_kept_once():
+    _, text = derived(handed_on)
+    assert "saved.append(s)" in text  # the exponential is what the next round begins with
