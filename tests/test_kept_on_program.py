@@ -132,7 +132,28 @@ def a_constant_that_is_added_at_an_index_twice(x):
     return np.sum(c * x * x)
 
 
+def a_mesh_of_indices_that_change(A):
+    k, m = np.array([0, 2]), np.array([1, 3])
+    s = 0.0
+    for _ in range(2):
+        s += np.sum(A[np.ix_(k, m)] ** 2)
+        k[0] = 1
+        m -= 1
+    return s
+
+
+def a_mesh_of_which_the_last_changes(A):
+    k, m = np.array([0, 2]), np.array([1, 3])
+    s = 0.0
+    for _ in range(2):
+        s += np.sum(A[np.ix_(k, m)] ** 2)
+        m[1] = 0
+    return s
+
+
 PROGRAMS = [
+    a_mesh_of_indices_that_change,
+    a_mesh_of_which_the_last_changes,
     a_number_before_writes_that_no_array_reader_sees,
     a_mask_that_is_written_behind,
     a_mask_that_is_written_each_round,
