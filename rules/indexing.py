@@ -34,7 +34,7 @@ def push_getitem(out, a, index, a_dot, index_dot):
     return a_dot[index]
 
 
-@pullback(np.ix_)
+@pullback(np.ix_, view="maybe")
 def pull_ix(out_bar, out, *args):
     """Each result is an argument along an axis of its own; where booleans stand, it is indices."""
     return tuple(

@@ -93,15 +93,7 @@ def fence(
         later = hit & activity.useful_after.get(write.statement, frozenset())
         name = write.base if write.base in (later or hit) else min(later or hit)
         if write.how == "rebind":
-            inner = next(
-                s for s in walk(write.statement) if isinstance(s, gast.Nonlocal | gast.Global)
-            )
-            raise UnsupportedError(
-                f"The result depends on `{name}`, and an inner function rebinds it; s2sad "
-                "cannot follow such a variable yet.",
-                remedy="Return the new value, and assign it where the function is called.",
-                place=function.source.place(inner),
-            )
+            raise _rebound(function, name, write)
         added = getattr(write.statement, "value", None)
         if isinstance(write.owner, K.Unknown) and isinstance(added, gast.Name):
             kind = kinds.of.get(added)
@@ -118,6 +110,55 @@ def fence(
             _instead(function, kinds, write),
         )
     _into_defaults(function, activity, memory)
+    _into_opaque(function, kinds, activity, memory, active)
+
+
+def fence_meaning(
+    function: Function,
+    kinds: KindFacts,
+    activity: Activity,
+    memory: Memory,
+    constant: frozenset[str] = frozenset(),
+) -> None:
+    """Raise for the first statement that no pass can follow, whatever it makes of memory.
+
+    The passes on the program follow what is written in place; what they cannot, they say.
+    """
+    active = ever_active(activity)
+    check_stopped(function, kinds, activity, memory)
+    check_unseen_reads(function, kinds, activity, memory)
+    _lazily_read(function, kinds, memory)
+    _into_cached(function, memory)
+    refuse_left_over(function, kinds, activity)
+    check_ahead(function, kinds, memory)
+    _into_constants(function, kinds, activity, memory, constant)
+    _rounded(function, kinds, activity, memory)
+    _active_keys(function, kinds, activity, active)
+    for write in memory.writes:
+        hit = memory.shares(write.base, active) if write.how == "rebind" else set()
+        if hit:
+            raise _rebound(function, write.base if write.base in hit else min(hit), write)
+    _into_defaults(function, activity, memory)
+    _into_opaque(function, kinds, activity, memory, active)
+
+
+def _rebound(function: Function, name: str, write: Write) -> UnsupportedError:
+    inner = next(s for s in walk(write.statement) if isinstance(s, gast.Nonlocal | gast.Global))
+    return UnsupportedError(
+        f"The result depends on `{name}`, and an inner function rebinds it; s2sad "
+        "cannot follow such a variable yet.",
+        remedy="Return the new value, and assign it where the function is called.",
+        place=function.source.place(inner),
+    )
+
+
+def _into_opaque(
+    function: Function,
+    kinds: KindFacts,
+    activity: Activity,
+    memory: Memory,
+    active: frozenset[str],
+) -> None:
     for statement, call, given in memory.opaque:
         varied = activity.varied_before.get(statement, frozenset())
         varied |= activity.varied_after.get(statement, frozenset())

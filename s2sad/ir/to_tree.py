@@ -246,8 +246,12 @@ class Printer:
         return [_marked(made, op)]
 
     def each(self, op: Op) -> Block:
+        """Write once for each index: a call says that, and a mark where the text comes back."""
         fn, owner, index, value = op.operands
-        self.expression(fn)
+        callee = self.expression(fn)
+        if not self.comes_back:
+            given = self.expression(owner), self.value(index), self.value(value)
+            return [gast.Expr(call(callee, *given))]
         place = gast.Subscript(self.expression(owner), self.expression(index), gast.Store())
         operator = getattr(gast, op.primitive.word)()
         return [_marked(gast.AugAssign(place, operator, self.expression(value)), op)]

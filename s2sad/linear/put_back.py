@@ -20,7 +20,7 @@ from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_blocks
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import Table, Tangents
+from s2sad.linear.tangent_table import Table
 from s2sad.primitives import language as L
 from s2sad.rulebook.facts import numbers_of
 
@@ -69,9 +69,10 @@ class Written:
         behind, around = self.order[later]
         return behind > at or not {*loops}.isdisjoint(around)
 
-    def is_back(self, v: Var) -> bool:
-        """Say whether the memory of a variable is put back."""
-        return self.memory.of(v) in self.roots
+    def is_back(self, v: Var, op: P.Operation) -> bool:
+        """Say whether memory is put back to what it held at an operation: all later writes are."""
+        later = (w for w in self.of(v) if self.follows(w, op))
+        return self.memory.of(v) in self.roots and self.undone.issuperset(later)
 
     def still(self, made: P.Operation, op: P.Operation, v: Var) -> bool:
         """Say whether nobody writes the memory of a variable between two operations."""
@@ -91,6 +92,8 @@ def written(program: P.Program, block: P.Block, open_: bool) -> Written:
     for op in order:  # what the program with tangents reads beside what the program reads
         if isinstance(op, Op) and op not in own and op.primitive.form in _SHOWS:
             memory.join((*op.outs, op.operands[0]))
+        elif isinstance(op, Op) and op not in own and op.primitive is L.TUPLE:
+            memory.join((*op.outs, *op.operands))
     given = frozenset(r for r in map(memory.of, program.block.params) if r is not None)
     writes: dict[Var, list[P.Operation]] = {}
     for op in order:
@@ -124,7 +127,7 @@ def _ordered(
                 yield from _ordered(b, inner)
 
 
-def undo(op: Op, makers: Mapping[Var, Op], t: Tangents) -> tuple[tuple[Op, ...], Op]:
+def undo(op: Op, makers: Mapping[Var, Op]) -> tuple[tuple[Op, ...], Op]:
     """Return what keeps what an operation overwrites, and what puts it back."""
     owner, kind = op.operands[0], _part(op)
     assert isinstance(owner, Var) and kind is not None

@@ -6,6 +6,7 @@ import dataclasses
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.facts.fence import fence_meaning
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.ir.unused import without_unused
@@ -23,7 +24,7 @@ from s2sad.nodes import Block, Node, assign, call, name
 from s2sad.primitives import language as L
 from s2sad.requests import Request
 from s2sad.stages import Arrival
-from s2sad.steps.derivation import Analysed, Derivation
+from s2sad.steps.derivation import Analysed, Derivation, memory_of
 from s2sad.steps.strong import zeros_of
 
 
@@ -36,6 +37,7 @@ def reverse_function(
     if not isinstance(a.kinds.result, K.Num) or a.kinds.result.dtype in ("float16", "float32"):
         raise NotYet(f"a gradient of {K.describe(a.kinds.result)}")
     facts = activity_of(d, a, request.wrt, True)
+    fence_meaning(a.function, a.kinds, facts, memory_of(d, a), request.constant)
     program, table = table_of(d, a, request.wrt, facts, True)
     table.guarded = zeros_of(d, a, facts, frozenset(request.wrt), Arrival(one=True))
     linear = linearise(program, table, request.wrt)

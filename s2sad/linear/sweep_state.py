@@ -83,13 +83,9 @@ class Sweep:
         """
         table: dict[Var, Operand] = {}
         for v in filter(None, map(P.variable, op.operands)):
-            plain = v not in self.values and isinstance(v.kind, K.Array | K.List | K.Tuple)
-            if plain and self.is_memory(v, t) and self.written.after(op, v):
-                if self.written.is_back(v):
-                    continue
-                table[v] = self.copied(v, t, op)
-                if shadows is not None and isinstance(v.kind, K.List):
-                    self.look(v, t, shadows, op)
+            now = self.as_it_stands(v, op, t, shadows)
+            if now is not None:
+                table[v] = now
             elif (self.loops or self.called) and self.is_there(v, op):
                 maker = self.makers[v]
                 table[v] = out = Var(v.name, v.kind)
@@ -97,6 +93,47 @@ class Sweep:
         made = with_operands(op, table)
         assert isinstance(made, Op)
         return made
+
+    def as_it_stands(
+        self, v: Var, op: Op, t: Tangents, shadows: Shadows | None = None
+    ) -> Var | None:
+        """Return what holds what memory held at an operation, where the memory itself does not.
+
+        An index that is a tuple, as in `u[m, 1:]`, is made once more, of what its parts held.
+        """
+        maker = self.makers.get(v)
+        if maker is not None and maker.primitive is L.TUPLE and v not in self.values:
+            return self.made_again(maker, op, t)
+        plain = v not in self.values and isinstance(v.kind, K.Array | K.List | K.Tuple)
+        if not plain or not self.is_memory(v, t) or not self.is_lost(v, op):
+            return None
+        if shadows is not None and isinstance(v.kind, K.List):
+            self.look(v, t, shadows, op)
+        return self.copied(v, t, op)
+
+    def is_lost(self, v: Var, op: Op) -> bool:
+        """Say whether the backward sweep may find another content than there was before this.
+
+        An operation that is undone is so before its index is read: its own write is the next.
+        """
+        itself = op in self.written.of(v)
+        return itself or (self.written.after(op, v) and not self.written.is_back(v, op))
+
+    def made_again(self, maker: Op, op: Op, t: Tangents) -> Var | None:
+        """Make a tuple of what its parts held at an operation, if they may hold something else."""
+        parts: list[Operand] = []
+        for o in maker.operands:
+            value = o.value if isinstance(o, P.Spread) else o
+            now = self.as_it_stands(value, op, t) if isinstance(value, Var) else None
+            again = P.Spread(now) if now is not None and isinstance(o, P.Spread) else now
+            parts.append(o if again is None else again)
+        if tuple(parts) == maker.operands:
+            return None
+        (out,) = maker.outs
+        held = Var(out.name, out.kind)
+        self.makers[held] = made = replace(maker, outs=(held,), operands=tuple(parts))
+        t.add(made)
+        return held
 
     def is_read(self, v: Var, t: Tangents) -> bool:
         """Say whether this is an array, or a list, whose content may change."""
@@ -113,7 +150,7 @@ class Sweep:
             return False
         if not isinstance(owner.kind, K.Array) or not self.written.of(owner):
             return False
-        back = self.written.is_back(owner) or not self.written.after(op, owner)
+        back = not self.is_lost(owner, op)
         return back and self.written.still(maker, op, owner)
 
     def copied(self, v: Var, t: Tangents, op: Op) -> Var:
@@ -141,10 +178,13 @@ class Sweep:
             self.copies.append(_called(t, held_numbers.picture, v, seen, op))
 
     def is_memory(self, v: Var, t: Tangents) -> bool:
-        """Say whether an array is memory that is written somewhere, or a part of it."""
+        """Say whether an array is memory that is written somewhere, a part of it, or holds it."""
         maker = self.makers.get(v)
         if v in t.table.facts.written:
             return True
+        if maker is not None and maker.primitive is L.LIST:
+            parts = (P.variable(o) for o in maker.operands)
+            return any(o is not None and self.is_memory(o, t) for o in parts)
         if maker is None or maker.primitive.form not in ("item", "field", "same"):
             return False
         owner = P.variable(maker.operands[0])

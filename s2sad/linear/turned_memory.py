@@ -168,7 +168,6 @@ def add_into_part(
     """Add to a part of the cotangent of an array, a list or a dict."""
     t = acc.t
     buffer = acc.buffer(owner)
-    places = (Place(buffer, (P.Item(index),)),)
     shown = isinstance(kind_of(value), K.Array) and acc.is_shadowed(owner)
     if isinstance(sweep.values[owner].kind, K.Array) and shown:
         if not copies(index, sweep.makers):  # its rows may be one row
@@ -179,12 +178,13 @@ def add_into_part(
         may_repeat(index, sweep.makers) or (shown and copies(index, sweep.makers))
     ):
         add_at = P.Outer(f"{t.table.refs.space('numpy')}.add.at", K.UNKNOWN)
-        out = Var("", K.NONE)
+        out, places = Var("", K.NONE), (Place(buffer, (P.Item(index),)),)
         t.add(Op((out,), L.CALL, (add_at, buffer, index, value), (), (), places, t.origin))
         t.add(Op((), L.DISCARD, (out,), (), (), (), t.origin))
         return
-    given = (buffer, t.index(index), value)
-    t.add(Op((), L.AUGMENTED_ITEM["Add"], given, (), (), places, t.origin))
+    at = t.index(index)
+    places = (Place(buffer, (P.Item(at),)),)
+    t.add(Op((), L.AUGMENTED_ITEM["Add"], (buffer, at, value), (), (), places, t.origin))
 
 
 def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
@@ -273,8 +273,9 @@ def turned_put(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         raise NotYet("a write under an index that may repeat, turned round")
     buffer = acc.buffer(owner)
     found = taken_from(sweep, op, buffer, stored, acc)
-    step = P.Item(steps[0]) if steps else P.Field(op.primitive.word)
-    given = (buffer, *(acc.t.index(i) for i in steps), P.Const(0.0))
+    where = [acc.t.index(i) for i in steps]
+    step = P.Item(where[0]) if where else P.Field(op.primitive.word)
+    given = (buffer, *where, P.Const(0.0))
     acc.t.add(Op((), op.primitive, given, (), (), (Place(buffer, (step,)),), op.origin))
     if found is not None:
         acc.add(stored, found)

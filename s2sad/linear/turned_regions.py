@@ -38,7 +38,7 @@ from s2sad.linear.put_back import undo
 from s2sad.linear.rounds import inside, kept
 from s2sad.linear.swapped import are_apart
 from s2sad.linear.sweep_state import Round, Sweep, in_place, owned
-from s2sad.linear.tangent_table import NotYet, tangent_kind
+from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.tape import heads_of, met, reads_inside
 from s2sad.linear.turned_slots import hand_over
 
@@ -59,20 +59,31 @@ def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operat
             forward[:0] = sweep.copies
             continue
         elif operation in sweep.written.undone:
-            keeping, back = undo(operation, sweep.makers, acc.t)
-            acc.t.add(back)
-            made = [*keeping, operation]
+            made = [*undone(sweep, operation, acc.t), operation]
         else:
             made = [*sweep.instead.get(operation, (operation,))]
         forward[:0] = made
     return forward
 
 
+def undone(sweep: Sweep, op: Op, t: Tangents) -> list[Op]:
+    """Put back what an operation overwrites, at the index that it had; return what keeps that."""
+    keeping, back = undo(op, sweep.makers)
+    owner, index, held = back.operands
+    sweep.copies = []
+    now = sweep.as_it_stands(index, op, t) if isinstance(index, Var) else None
+    if now is not None:
+        places = tuple(P.Place(p.object, (P.Item(now),)) for p in back.writes)
+        back = dataclasses.replace(back, operands=(owner, now, held), writes=places)
+    t.add(back)
+    return [*sweep.copies, *keeping]
+
+
 def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Operation]:
     """Add a region turned round; return the operations of the forward sweep."""
     inner = (o for b in P.blocks(region) for o in P.every(b))
-    undone = any(o in sweep.written.undone for o in inner)
-    moving = undone or any(v in sweep.values for v in met(region))
+    written = any(o in sweep.written.undone for o in inner)
+    moving = written or any(v in sweep.values for v in met(region))
     if not moving and not leaves_loop(region):
         return [region]
     if leaves_loop(region) and not isinstance(region, P.If):

@@ -180,9 +180,9 @@ def add_to_slot(
 ) -> None:
     """Add to a slot of a shadow what stands there gets."""
     if isinstance(kind, K.Num) and read is L.ITEM:
-        places = (Place(shadow, (P.Item(steps[0]),)),)
-        given = (shadow, t.index(steps[0]), value)
-        t.add(Op((), L.AUGMENTED_ITEM["Add"], given, (), (), places, t.origin))
+        at = t.index(steps[0])
+        places = (Place(shadow, (P.Item(at),)),)
+        t.add(Op((), L.AUGMENTED_ITEM["Add"], (shadow, at, value), (), (), places, t.origin))
         return
     held = t.emit(read, (shadow, *map(t.index, steps)), kind)
     new = t.call(t.table.helper(held_numbers.more), (held, value), kind)
@@ -194,8 +194,9 @@ def put_slot(
 ) -> None:
     """Put something into a slot of a shadow."""
     put = L.put_field(read.word) if read.form == "field" else L.PUT_ITEM
-    step: P.Step = P.Item(steps[0]) if steps else P.Field(read.word)
-    given = (shadow, *map(t.index, steps), value)
+    where = [*map(t.index, steps)]
+    step: P.Step = P.Item(where[0]) if where else P.Field(read.word)
+    given = (shadow, *where, value)
     t.add(Op((), put, given, (), (), (Place(shadow, (step,)),), t.origin))
 
 

@@ -1,0 +1,321 @@
+"""What the backward sweep finds: memory put back, what it computes again, tapes of loops."""
+
+import copy
+import inspect
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad import kinds as K
+from s2sad import pipeline
+from s2sad.operators.deriving import loaded, printed
+from s2sad.operators.higher import HIGHER
+from s2sad.requests import Request
+
+GIVEN = {
+    "x": np.array([0.7, -1.3, 0.4, 0.9]),
+    "A": np.sin(np.arange(16.0)).reshape(4, 4),
+    "s": 0.6,
+}
+
+
+def derived(f):
+    """Return the value and gradient of a function in all its parameters, and the text of it."""
+    args = [GIVEN[p] for p in inspect.signature(f).parameters]
+    params = tuple(zip(inspect.signature(f).parameters, args, strict=True))
+    kinds = tuple((n, K.kind_of(v, n)) for n, v in params)
+    wrt = tuple(n for n, _ in params)
+    request = Request(f, kinds, wrt, len(wrt) == 1, "value_and_grad", on_program=True)
+    d = pipeline.derive(request, HIGHER)
+    text = printed(d)
+    return loaded(text, d)[d.entry], text.text
+
+
+def slope(f, args, k, at):
+    """Return the central difference of a function in an element of an argument."""
+    found = []
+    for h in (1e-6, -1e-6):
+        moved = copy.deepcopy(args)
+        if at is None:
+            moved[k] += h
+        else:
+            moved[k][at] += h
+        found.append(f(*moved))
+    return (found[0] - found[1]) / 2e-6
+
+
+def slopes(f, args):
+    for k, a in enumerate(args):
+        if isinstance(a, float):
+            yield slope(f, args, k, None)
+        else:
+            yield np.array([slope(f, args, k, at) for at in np.ndindex(a.shape)]).reshape(a.shape)
+
+
+# --- memory that is put back ---
+
+
+def a_number_before_writes_that_no_array_reader_sees(x):
+    u = x.copy()
+    s = 0.0
+    for i in range(4):
+        s += u[i] * u[i]
+    for i in range(1, 4):
+        u[i] = 2.0
+    for i in range(1, 4):
+        s += np.sum(u * u)
+        u[i] = np.sin(u[i - 1])
+    return s
+
+
+def a_mask_that_is_written_behind(x):
+    u = x * 1.0
+    m = x > 0.2
+    s = np.sum(u * u * x[0] + u * np.sin(u))
+    u[m] = 0.3 * s
+    m[:] = True
+    return s + np.sum(u * u * x[0] + u * np.sin(u))
+
+
+def a_mask_that_is_written_each_round(x):
+    u = x * 1.0
+    m = u > 0.2
+    s = 0.0
+    for _ in range(3):
+        s += np.sum(u * u * s + u * np.sin(u))
+        u[m] = 0.3 * s
+        m[:] = u < s
+    return s
+
+
+def a_mask_that_is_its_own_index(x):
+    u = x * 1.0
+    m = u > 0.1
+    s = np.sum(u[m] * x[m])
+    m[m] = False
+    m[1] = True
+    s += np.sum(u[m] * x[m])
+    return s + np.sum(u)
+
+
+def a_mask_in_an_index_of_two(A):
+    M = A.copy()
+    m = M[0] > 0.1
+    s = np.sum(M * M * A[0, 0] + M * np.sin(M))
+    M[m, 1] = 0.3 * s
+    m[:] = True
+    s += np.sum(M * M * A[0, 0] + M * np.sin(M))
+    M[m, 1:] *= s
+    m[1:] = False
+    return s + np.sum(M)
+
+
+def a_mask_in_an_index_that_is_read(A):
+    M = A.copy()
+    m = M[0] > 0.1
+    s = 0.0
+    for i in range(3):
+        s += np.sum(M[m, i + 1] * M[m, i])
+        m[i] = not m[i]
+    return s + np.sum(M)
+
+
+def a_rule_that_adds_at_an_index_twice(x):
+    k = np.array([0, 1, 1])
+    return np.sum(np.take(x, k) * np.take(x, k))
+
+
+def a_constant_that_is_added_at_an_index_twice(x):
+    c = np.zeros(4)
+    np.add.at(c, np.array([0, 1, 1, 2]), 1.0)
+    return np.sum(c * x * x)
+
+
+def a_mesh_of_indices_that_change(A):
+    k, m = np.array([0, 2]), np.array([1, 3])
+    s = 0.0
+    for _ in range(2):
+        s += np.sum(A[np.ix_(k, m)] ** 2)
+        k[0] = 1
+        m -= 1
+    return s
+
+
+def a_mesh_of_which_the_last_changes(A):
+    k, m = np.array([0, 2]), np.array([1, 3])
+    s = 0.0
+    for _ in range(2):
+        s += np.sum(A[np.ix_(k, m)] ** 2)
+        m[1] = 0
+    return s
+
+
+PROGRAMS = [
+    a_mesh_of_indices_that_change,
+    a_mesh_of_which_the_last_changes,
+    a_number_before_writes_that_no_array_reader_sees,
+    a_mask_that_is_written_behind,
+    a_mask_that_is_written_each_round,
+    a_mask_that_is_its_own_index,
+    a_mask_in_an_index_of_two,
+    a_mask_in_an_index_that_is_read,
+    a_rule_that_adds_at_an_index_twice,
+    a_constant_that_is_added_at_an_index_twice,
+]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_gradients_are_those_of_differences(f):
+    args = [copy.deepcopy(GIVEN[p]) for p in inspect.signature(f).parameters]
+    fn, _ = derived(f)
+    for _ in range(2):  # nothing is left over from the first call
+        given = copy.deepcopy(args)
+        value, found = fn(*given)
+        assert value == pytest.approx(f(*copy.deepcopy(args)), rel=1e-12)
+        for a, b in zip(given, args, strict=True):
+            np.testing.assert_array_equal(a, b)
+        found = found if len(args) > 1 else (found,)
+        for got, expected in zip(found, slopes(f, args), strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-7)
+
+
+def test_a_variable_that_an_inner_function_rebinds_is_refused():
+    def f(x):
+        c = x[0]
+
+        def scale(v):
+            nonlocal c
+            c = c * v
+
+        scale(x[1])
+        return c
+
+    with pytest.raises(s2sad.UnsupportedError, match="an inner function rebinds it"):
+        derived(f)
+
+
+def test_a_function_that_is_called_is_looked_at_too():
+    with pytest.raises(s2sad.UnsupportedError, match="A key of `table` depends on"):
+        derived(calls_what_has_a_moving_key)
+
+
+def calls_what_has_a_moving_key(x):
+    return moving_key(x) * 2.0
+
+
+def moving_key(x):
+    table = {x[0]: x[1]}
+    return table[x[0]] * x[0]
+
+
+# --- the text of what the mechanisms write ---
+
+
+def nested(x, A):
+    s = 0.0
+    for i in range(4):
+        for j in range(i):
+            t = A[i, j] * x[j]
+            s += t * t * s + t
+    return s
+
+
+def cholesky(A):
+    M = A @ A.T + 4.0 * np.eye(4)
+    L = np.zeros((4, 4))
+    for i in range(4):
+        for j in range(i + 1):
+            t = M[i, j]
+            for k in range(j):
+                t -= L[i, k] * L[j, k]
+            L[i, j] = np.sqrt(t) if i == j else t / L[j, j]
+    return L[3, 0] * L[2, 2] + L[3, 3]
+
+
+def numbered(x):
+    s = 0.0
+    for i, e in enumerate(x):
+        s += e * e * x[i - 1]
+    return s
+
+
+def added_up(x):
+    s = 1.0
+    for i in range(4):
+        s = s * x[i]
+        y = 3.0 * s
+        s = s + y
+    return s
+
+
+def whose_sum_is_read(x):
+    u = x.copy()
+    s = 0.0
+    for i in range(3):
+        s += np.sum(u)
+        u[i] = s * x[i]
+    return s
+
+
+def read_as_it_was(x):
+    u = x.copy()
+    s = 0.0
+    for i in range(3):
+        s += np.sum(u * u)
+        u[i] = s * x[i]
+    return s
+
+
+def handed_on(x):
+    s = x[0]
+    for i in range(1, 4):
+        s = np.exp(s * x[i])
+    return s
+
+
+TEXTS = [nested, cholesky, numbered, added_up, whose_sum_is_read, read_as_it_was, handed_on]
+
+
+@pytest.mark.parametrize("f", TEXTS, ids=lambda f: f.__name__)
+def test_what_is_shown_is_right(f):
+    test_gradients_are_those_of_differences(f)
+
+
+def test_loops_in_loops_share_one_tape():
+    _, text = derived(nested)
+    assert text.count("= []") == 1
+    assert "saved.pop()" in text
+
+
+def test_cholesky_copies_no_matrix():
+    _, text = derived(cholesky)
+    forward = text[: text.index("L_bar")]
+    assert ".copy()" not in forward
+
+
+def test_what_is_enumerated_runs_backward_by_numbers():
+    _, text = derived(numbered)
+    assert "range(len(x) - 1, -1, -1)" in text
+    assert "saved.append((" not in text  # neither the item nor its number is kept
+
+
+def test_the_tape_holds_what_is_read():
+    _, text = derived(added_up)
+    assert "saved.append(s)" in text
+
+
+def test_memory_is_put_back_where_its_numbers_are_read():
+    _, text = derived(read_as_it_was)
+    assert "u[i] = u_0" in text
+    assert ".copy()" not in text[text.index("for i") : text.index("u_bar")]
+
+
+def test_memory_that_nobody_reads_is_not_put_back():
+    _, text = derived(whose_sum_is_read)
+    assert "u_0" not in text
+
+
+def test_what_a_round_ends_with_is_kept_once():
+    _, text = derived(handed_on)
+    assert "saved.append(s)" in text  # the exponential is what the next round begins with
