@@ -76,10 +76,12 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
         if not isinstance(target, K.Known):
             return None
         if inspect.ismethod(target.value):
-            if not isinstance(target.value.__self__, type):
+            if isinstance(target.value.__self__, type):
+                leading, first = (_class_of(t, first, target.value.__self__),), NOTHING
+            elif registry.written_form(target.value) is not None:
+                first = t.emit(L.field(op.primitive.word), (first,), target)
+            else:
                 return None
-            leading = (_class_of(t, first, target.value.__self__),)
-            first = NOTHING
     target = made_by(target)
     kinds, by_name = _kinds_given(t, op, args, named)
     spread = any(isinstance(o, P.Spread) for o in (*args, *named.values()))
