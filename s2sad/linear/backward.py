@@ -32,6 +32,7 @@ from s2sad.linear.turned_memory import (
     shows_parts_of_complex,
     turned_augmented,
     turned_display,
+    turned_each,
     turned_field,
     turned_item,
     turned_method,
@@ -100,6 +101,9 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         return
     if form in ("augmented item", "augmented", "augmented field"):
         turned_augmented(sweep, op, acc)
+        return
+    if form == "each item":
+        turned_each(sweep, op, acc)
         return
     if form == "discard":
         return

@@ -207,12 +207,12 @@ def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) 
     if table.derivation.abreast:
         made = checked(_abreast(table, linear, made, temps, seeded))
         temps |= {name for dot, name in table.names.lists.items() if dot in temps}
-        node = printed(made, temps)
+        node = printed(made, temps, comes_back=False)
     elif table.backward:
-        node = printed(made, temps)
+        node = printed(made, temps, comes_back=False)
     else:
         known = Derived(memories(made), linear.values, frozenset(linear.of.values()))
-        node = printed(made, temps, known)
+        node = printed(made, temps, known, comes_back=False)
     body: Block = node.body
     return body
 

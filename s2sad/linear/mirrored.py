@@ -329,8 +329,16 @@ def _each(t: Tangents, op: Op) -> None:
         return
     if op.primitive.word not in ("Add", "Sub"):
         raise NotYet("an operation at each index that is no sum")
-    if t.has(value):
+    if not t.has(value):
+        return
+    if not t.table.backward:
         _call_each(t, op, (fn, shadow, index, t.maybe(value)))
+        return
+    whole = kind_of(owner)
+    part = array_item(whole, _index_kind(t, index)) if isinstance(whole, K.Array) else K.UNKNOWN
+    given = (fn, shadow, t.index(index), t.maybe(value))
+    places = (Place(shadow, (P.Item(index),)),)
+    t.add(Op((), op.primitive, given, (("part", part),), (), places, op.origin))
 
 
 def _call_each(t: Tangents, op: Op, given: tuple[Operand, ...]) -> None:

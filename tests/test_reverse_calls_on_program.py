@@ -1,0 +1,64 @@
+"""Reverse mode from program to program: writes under indices, calls and rules, turned round.
+
+Beside the passes on the tree, and beside central differences.
+"""
+
+import numpy as np
+import pytest
+from test_reverse_on_program import X, derived
+
+
+def index_that_repeats(x):
+    y = np.zeros(4)
+    at = np.array([0, 1, 1, 3])
+    y[at] = np.append(x, x[0] * x[1])
+    y[[2, 2, 1]] += x**2
+    y[[0, 0, 1]] *= x
+    at[2] = 0
+    return np.sum(y * np.arange(1.0, 5.0) ** 2)
+
+
+def number_at_several_places(x):
+    M = np.outer(x, x)
+    M[[0, 0, 1], [1, 1, 2]] = x[0] * 2.0
+    M[1:, [0, 0]] -= x[1]
+    return np.sum(M**3)
+
+
+def view_written_under_a_list(x):
+    M = np.outer(x, x)
+    row = M[1]
+    row[[0, 2, 2]] = M[2] * x
+    return np.sum(M * M[0])
+
+
+def added_at_each(x):
+    y, at = np.ones(3), [0, 0, 2]
+    np.add.at(y, at, x**2)
+    np.subtract.at(y, (slice(1, None),), x[0])
+    at[0] = 1
+    return np.sum(y * y * x)
+
+
+def taken_twice(x):
+    return np.sum(np.take(x * x, np.array([0, 0, 2])) * np.arange(1.0, 4.0))
+
+
+PROGRAMS = [
+    index_that_repeats,
+    number_at_several_places,
+    view_written_under_a_list,
+    added_at_each,
+    taken_twice,
+]
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_beside_the_tree_and_central_differences(f):
+    value, gradient = derived(f, X, on_program=True)(X)
+    _, wanted = derived(f, X)(X)
+    step = 1e-6
+    slopes = [(f(X + step * e) - f(X - step * e)) / (2 * step) for e in np.eye(3)]
+    assert value == pytest.approx(f(X), rel=1e-12)
+    np.testing.assert_allclose(gradient, wanted, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)
