@@ -3,6 +3,8 @@
 Beside the passes on the tree, and beside central differences.
 """
 
+import math
+
 import numpy as np
 import pytest
 from test_reverse_on_program import X, derived
@@ -44,7 +46,51 @@ def taken_twice(x):
     return np.sum(np.take(x * x, np.array([0, 0, 2])) * np.arange(1.0, 4.0))
 
 
+def two_arrays(a):
+    return np.sin(a) * 2.0, a * a
+
+
+def item_of_a_tuple_written(x):
+    both = two_arrays(x)
+    both[1][0] = x[1]
+    return np.sum(both[0] * both[1])
+
+
+def sequences_made_arrays(x):
+    numbers, rows = [], [[x[0], 1.0], [x[1], x[2]]]
+    for i in range(3):
+        numbers.append(x[i] * x[0])
+    a, b = np.array(numbers), np.array(rows)
+    pair = ((x[0], 1.0), (x[1], x[2]))
+    return np.sum(a * a) * len(numbers) + np.sum(b @ np.array(pair)) + math.dist(numbers, x)
+
+
+def real_and_complex_joined(x):
+    a = np.array([x[0] + 1j * x[1], x[2]])
+    return np.sum(np.abs(a) ** 2)
+
+
+def arrays_in_a_list_written_later(x):
+    A = np.outer(x, x)
+    parts = [A, A * 2.0]
+    product = np.linalg.multi_dot(parts)
+    A[0, 0] = 5.0
+    return np.sum(product) + np.sum(A)
+
+
+def summed_before_it_shrinks(x):
+    numbers = [x[0], x[1] * x[2], x[2]]
+    total = sum(numbers)
+    numbers.pop()
+    return total * sum(numbers)
+
+
 PROGRAMS = [
+    item_of_a_tuple_written,
+    sequences_made_arrays,
+    real_and_complex_joined,
+    arrays_in_a_list_written_later,
+    summed_before_it_shrinks,
     index_that_repeats,
     number_at_several_places,
     view_written_under_a_list,

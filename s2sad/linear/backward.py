@@ -149,7 +149,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         case "tuple":
             turned_tuple(sweep, op, bar, acc)
         case "call" if function_of(op) is sum and len(op.operands) == 2 and not op.settings:
-            turned_sum(sweep, op, value_of(bar), acc)
+            turned_sum(sweep, original, value_of(bar), acc)
         case "call" if function_of(op) is float and sweep.is_number(op.operands[1]):
             acc.add(op.operands[1], bar)
         case "call" if function_of(op) in (np.asarray, np.array):

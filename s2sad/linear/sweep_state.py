@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_operands
@@ -48,25 +49,39 @@ class Sweep:
             return op
         table: dict[Var, Operand] = {}
         for v in filter(None, map(P.variable, op.operands)):
-            if v not in self.values and isinstance(v.kind, K.Tuple) and v in t.table.facts.written:
-                raise NotYet("a tuple of memory that is written later, turned round")
-            if v in self.values or not isinstance(v.kind, K.Array | K.List):
+            if v in self.values or not isinstance(v.kind, K.Array | K.List | K.Tuple):
                 continue
-            if self.is_memory(v, t):
-                table[v] = kept = Var(v.name, v.kind)
-                if shadows is not None and isinstance(v.kind, K.List):
-                    shadows.kept[v] = kept
-                self.copies.append(
-                    Op((kept,), L.method("copy"), (v,), (), (Place(v),), (), op.origin)
-                )
-        made = with_operands(op, table)
-        assert isinstance(made, Op)
-        return made
+            numbers = all(isinstance(k, K.Num) for k in K.together(t.kind(v)))
+            if not self.is_memory(v, t) or (isinstance(v.kind, K.Tuple) and numbers):
+                continue
+            if isinstance(v.kind, K.Tuple) and op.primitive.form != "tangent":
+                raise NotYet("a tuple of memory that is written later, turned round")
+            table[v] = kept = Var(v.name, v.kind)
+            deep = (t.table.helper(runtime.private), v)
+            places = (Place(v, (P.Anywhere(),)),)
+            made = Op((kept,), L.CALL, deep, (), places, (), op.origin)
+            if isinstance(v.kind, K.Array) or numbers:
+                made = Op((kept,), L.method("copy"), (v,), (), (Place(v),), (), op.origin)
+            self.copies.append(made)
+            if shadows is not None and isinstance(v.kind, K.List):
+                self.keep(v, shadows, op)
+        again = with_operands(op, table)
+        assert isinstance(again, Op)
+        return again
 
     def keep(self, v: Var, shadows: Shadows, op: Op) -> None:
         """Keep which items a list has, that another operation may change."""
         kept = shadows.kept[v] = Var(v.name, v.kind)
         self.copies.append(Op((kept,), L.method("copy"), (v,), (), (Place(v),), (), op.origin))
+
+    def counted(self, v: Var, op: Op, t: Tangents) -> Var:
+        """Return how many items a list has where an operation reads it."""
+        if op not in self.unstable:
+            return t.call(P.Outer("len", K.Known(len)), (v,), K.INT)
+        count = Var("", K.INT)
+        given = (P.Outer("len", K.Known(len)), v)
+        self.copies.append(Op((count,), L.CALL, given, (), (Place(v),), (), op.origin))
+        return count
 
     def is_memory(self, v: Var, t: Tangents) -> bool:
         """Say whether an array is memory that is written somewhere, or a part of it."""

@@ -85,7 +85,7 @@ def turned_sum(sweep: Sweep, op: Op, bar: Operand, acc: Cotangents) -> None:
     if not isinstance(source.kind, K.List) or not all(alike):
         raise NotYet("a sum of values of several kinds, turned round")
     one = t.emit(L.LIST, (bar,), source.kind)
-    count = t.call(P.Outer("len", K.Known(len)), (source,), K.INT)
+    count = sweep.counted(source, op, t)
     acc.add(given, Bar(t.emit(L.INFIX["Mult"], (one, count), source.kind)))
 
 
