@@ -125,7 +125,10 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         for v in op.outs:
             acc.of.pop(v, None)  # it is made of no tangent
         return
-    bars = [acc.of.pop(v, None) if stays(sweep, op, v, acc) else acc.taken(v) for v in op.outs]
+    if form == "tangent":
+        bars = [acc.made(v) for v in op.outs]
+    else:
+        bars = [acc.of.pop(v, None) if stays(sweep, op, v, acc) else acc.taken(v) for v in op.outs]
     if not any(bars):
         return
     if form == "unpack":

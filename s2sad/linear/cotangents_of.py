@@ -14,10 +14,11 @@ from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
-from s2sad.linear.by_identity import Shadows
+from s2sad.linear.by_identity import Shadows, is_memory, is_structure
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
+from s2sad.linear.zero_tangents import part as part_of
 from s2sad.primitives import language as L
 
 
@@ -154,12 +155,53 @@ class Cotangents:
 
     def whole(self, dot: Var) -> Operand:
         """Return a cotangent, zeros where there is none, which may be anybody's memory."""
-        bar = self.of.get(dot)
+        bar, v = self.of.get(dot), self.value(dot)
         if dot in self.refs or self.is_shadowed(dot):
             return self.buffer(dot)
+        if self.shadows is not None and isinstance(v.kind, K.Tuple):
+            bar = self._with_shadows(bar, v.kind, v, self.shadows)
         if bar is None:
-            return zeros_like(self.t, self.value(dot))
-        return self._built(bar, self.value(dot).kind, self.value(dot))
+            return zeros_like(self.t, v)
+        return self._built(bar, v.kind, v)
+
+    def made(self, dot: Var) -> Bar | None:
+        """Return the cotangent of what a function gives, if it has one; there is none any more."""
+        bar, kind = self.of.get(dot), self.value(dot).kind
+        if not isinstance(kind, K.Tuple) or (bar is None and not self._shows(kind)):
+            return self.taken(dot)
+        value = self.whole(dot)
+        self.of.pop(dot, None)
+        return Bar(value)
+
+    def _shows(self, kind: Kind) -> bool:
+        """Say whether a part of a tuple may be memory whose cotangent is found by identity."""
+        parts = kind.inside if isinstance(kind, K.Tuple) else ()
+        memory = (K.differentiable(k) and is_memory(k) for k in parts)
+        return self.shadows is not None and (any(memory) or any(map(self._shows, parts)))
+
+    def _with_shadows(
+        self, bar: Bar | None, kind: K.Tuple, v: Operand, shadows: Shadows
+    ) -> Bar | None:
+        """Return a tuple's cotangent with what has been found for the arrays in it."""
+        if not self._shows(kind):
+            return bar
+        given = (None,) * len(kind.items) if bar is None else self._apart(bar, kind)
+        structures = any(is_structure(k) and K.differentiable(k) for k in kind.items)
+        if structures and any(is_structure(w.kind) for w in self.t.table.facts.written):
+            raise NotYet("a structure that a function makes, and that is changed")
+        parts: list[Bar | None] = []
+        for i, (part, k) in enumerate(zip(given, kind.items, strict=True)):
+            if isinstance(k, K.Array) and K.differentiable(k):
+                item = part_of(self.t, v, kind, i)
+                more = Bar(shadows.taken(self.t, item), True)
+                part = more if part is None else self._sum(part, more, k)
+            elif is_structure(k) and K.differentiable(k):
+                part = Bar(shadows.taken(self.t, part_of(self.t, v, kind, i)), True)
+            elif isinstance(k, K.Tuple) and self._shows(k):
+                item = part_of(self.t, v, kind, i)
+                part = self._with_shadows(part, k, item, shadows)
+            parts.append(part)
+        return Bar(None, parts=tuple(parts))
 
     def _built(self, bar: Bar, kind: Kind, value: Operand) -> Operand:
         if not bar.parts:
@@ -168,7 +210,7 @@ class Cotangents:
         assert isinstance(kind, K.Tuple)
         found: list[Operand] = []
         for i, (part, k) in enumerate(zip(bar.parts, kind.items, strict=True)):
-            item = self.t.emit(L.ITEM, (value, P.Const(i)), k)
+            item = part_of(self.t, value, kind, i)
             found.append(nothing(self.t, item, k) if part is None else self._built(part, k, item))
         return self.t.emit(L.TUPLE, found, tangent_kind(kind))
 

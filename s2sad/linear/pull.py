@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.emitted.listed import listed_like
@@ -90,7 +92,8 @@ def _by_pullback(
         given[word] = tuple(o for o, _ in more)
         pairs += more
     wraps = registry.wants_arrays(told.fn)
-    made = spliced(t.table.refs, pull, given, t.origin, len(pairs), wraps)
+    apart = bool(rule.calls)  # of what it is given in the place of functions no kind is known
+    made = spliced(t.table.refs, pull, given, t.origin, len(pairs), wraps, apart)
     t.ops += made.ops
     kind = told.out.kind
     for (operand, dot), value in zip(pairs, made.results, strict=True):
@@ -139,8 +142,12 @@ def _leaves(kind: Kind) -> Iterator[Kind]:
 
 def _number(t: Tangents, value: Operand, operand: Operand) -> Operand:
     """Return the number in what may be an array without axes."""
-    kind = tangent_kind(kind_of(operand))
-    if isinstance(kind_of(value), K.Num):
+    kind, given = tangent_kind(kind_of(operand)), kind_of(value)
+    if isinstance(given, K.Num):
         return value
-    empty = t.emit(L.TUPLE, (), K.UNKNOWN)
-    return t.emit(L.ITEM, (value, empty), kind)
+    if isinstance(given, K.Array) or not isinstance(kind, K.Num) or kind.type != "float":
+        empty = t.emit(L.TUPLE, (), K.UNKNOWN)
+        return t.emit(L.ITEM, (value, empty), kind)
+    if kind.dtype in (None, "any"):
+        return t.call(P.Outer("float", K.Known(float)), (value,), kind)
+    return t.call(t.table.outer(np, str(kind.dtype)), (value,), kind)

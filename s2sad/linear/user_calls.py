@@ -81,7 +81,7 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
     plain = (*leading, *args)
     if any(isinstance(o, P.Spread) for o in (*plain, *named.values())):
         raise NotYet("arguments that are given with a star")
-    kinds, by_name = _kinds_given(t, op, args, named)
+    kinds, by_name = kinds_given(t, op, args, named)
     if method is not None:
         kinds = [*map(t.kind, leading), *kinds]
     target = as_called_with(target, kinds, by_name)
@@ -105,7 +105,7 @@ def _callee(t: Tangents, op: Op) -> Kind:
     return found if node is None else t.table.facts.analysed.kinds.of.get(node.func, found)
 
 
-def _kinds_given(
+def kinds_given(
     t: Tangents, op: Op, args: list[Operand], named: Mapping[str, Operand]
 ) -> tuple[list[Kind], dict[str, Kind]]:
     """Return the kinds of arguments: of a function that is given, what it captures."""
