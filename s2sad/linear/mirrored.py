@@ -383,7 +383,7 @@ def _look(t: Tangents, op: Op) -> None:
 def _bind(t: Tangents, op: Op) -> None:
     cell, value = op.operands
     t.add(op)
-    if not isinstance(cell, Var) or not t.table.carries(cell):
+    if not isinstance(cell, Var) or not t.table.carries(cell) or _is_function(value):
         return
     if op.primitive is L.BIND_INSIDE:
         raise NotYet("a variable that an expression binds")
@@ -391,10 +391,14 @@ def _bind(t: Tangents, op: Op) -> None:
     t.add(Op((), op.primitive, (dot, tangent_of(t, value)), (), (), (Place(dot),), op.origin))
 
 
+def _is_function(value: Operand) -> bool:
+    return isinstance(kind_of(value), K.Known | K.LocalFunction | K.Choice)
+
+
 def _forget(t: Tangents, op: Op) -> None:
     (cell,) = op.operands
     t.add(op)
-    if isinstance(cell, Var) and t.table.carries(cell):
+    if isinstance(cell, Var) and t.table.carries(cell) and cell in t.of:
         dot = cell_of(t, cell)
         t.add(Op((), op.primitive, (dot,), (), (), (Place(dot),), op.origin))
 
