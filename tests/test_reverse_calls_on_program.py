@@ -7,7 +7,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy import integrate, optimize
 from test_reverse_on_program import X, derived
+
+import s2sad
+from s2sad.linear.tangent_table import NotYet
 
 
 def index_that_repeats(x):
@@ -85,7 +89,72 @@ def summed_before_it_shrinks(x):
     return total * sum(numbers)
 
 
+def applied_twice(fn, a):
+    return fn(fn(a))
+
+
+@s2sad.pullback(applied_twice, calls={"fn": "fn(a)"})
+def pull_applied_twice(out_bar, out, fn, a):
+    inner, pull_inner = fn(a)
+    _, pull_outer = fn(inner)
+    inner_bar, outside = pull_outer(out_bar)
+    a_bar, more = pull_inner(inner_bar)
+    return tuple(x + y for x, y in zip(outside, more, strict=True)), a_bar
+
+
+def rule_that_calls_a_function(x):
+    w = x * 2.0
+    w[0] = x[1]
+    total = np.sum(applied_twice(lambda u: np.sin(u) * w, x))
+    w[1] = x[0]
+    return total + np.sum(w * w)
+
+
+def function_that_is_defined_later(x):
+    def outer(u):
+        return u * inner(u)
+
+    def inner(u):
+        return u + x[1]
+
+    return np.sum(applied_twice(outer, x))
+
+
+def integral_up_to(x):
+    return integrate.quad(lambda t: np.sin(t * x[0]) * x[1], 0.0, x[2])[0]
+
+
+def solution_with_a_structure(x):
+    p = {"a": x[0], "b": [x[1], 3.0]}
+    return np.sum(optimize.root(lambda u: u**3 + p["a"] * u - p["b"][0], np.ones(2)).x)
+
+
+def checkpoints_of_arrays(x):
+    u = x * 1.0
+    for _ in s2sad.checkpointed(range(3), snapshots=2):
+        u[1:] += np.sin(u[:-1])
+    u[0] = u[2]
+    return np.sum(u * u)
+
+
+def any_number(first, *rest, **named):
+    first[0] = named["k"] * rest[1]
+    return np.sum(first * rest[0] * named["v"]), rest[0] * named["k"]
+
+
+def any_number_of_arguments(x):
+    w = x * 1.0
+    total, more = any_number(w, x * x, 2.0, k=x[1], v=x)
+    return total * np.sum(w * more)
+
+
 PROGRAMS = [
+    rule_that_calls_a_function,
+    function_that_is_defined_later,
+    integral_up_to,
+    solution_with_a_structure,
+    checkpoints_of_arrays,
+    any_number_of_arguments,
     item_of_a_tuple_written,
     sequences_made_arrays,
     real_and_complex_joined,
@@ -108,3 +177,24 @@ def test_beside_the_tree_and_central_differences(f):
     assert value == pytest.approx(f(X), rel=1e-12)
     np.testing.assert_allclose(gradient, wanted, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)
+
+
+class Motion:
+    def __init__(self, x, v):
+        self.x = x
+        self.v = v
+
+
+def structure_of_a_rule_changed(x):
+    s = Motion(x, 0.0 * x)
+    for _ in s2sad.checkpointed(range(3), snapshots=2):
+        s.v = s.v - 0.1 * np.sin(s.x)
+        s.x = s.x + 0.1 * s.v
+    old = s.x
+    s.x = s.v * 2.0
+    return np.sum(s.x * s.v) + np.sum(old * s.x)
+
+
+def test_a_structure_that_changes_behind_a_rule_is_not_guessed():
+    with pytest.raises(NotYet, match="that a function makes, and that is changed"):
+        derived(structure_of_a_rule_changed, X, on_program=True)

@@ -87,7 +87,12 @@ def transpose(
     if acc.shadows is None:
         bars = tuple(owned(sweep, acc, dot) for dot in asked)
         return Turned(tuple(forward), tuple(t.ops), bars)
-    asked = [d for d in asked if table.outermost or not is_memory(values[d].kind)]
+    gathers = getattr(table.facts.analysed.function.node.args.kwarg, "id", None)
+    asked = [
+        d
+        for d in asked
+        if table.outermost or not is_memory(values[d].kind) or values[d].name == gathers
+    ]
     bars = tuple(owned(sweep, acc, dot) for dot in asked)
     return Turned(tuple(forward), tuple(t.ops), bars, acc.shadows.table, start)
 
