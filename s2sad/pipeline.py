@@ -176,7 +176,7 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     if request.on_program and request.mode in ("grad", "value_and_grad"):
         from s2sad.linear.reverse_entry import reverse_function
 
-        return reverse_function(d, a, request, entry, _doc(d, a, request), work_on_copies(d, a))
+        return reverse_function(d, a, request, entry, _doc(d, a, request))
     p = parts_of(
         d,
         a,

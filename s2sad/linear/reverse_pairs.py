@@ -19,6 +19,7 @@ from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.linear.by_identity import is_memory, is_structure
+from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.forward_entry import table_of, text_of
 from s2sad.linear.linearise import linearise
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
@@ -45,6 +46,11 @@ class Reverse:
     reverse: str
     shadows: tuple[str, ...]
     seeded: bool
+
+
+def own_bar(v: Var) -> Bar:
+    """Return a cotangent that is handed over: memory that may be changed in place."""
+    return Bar(v, isinstance(v.kind, K.Array))
 
 
 def reverse_pair(
@@ -80,9 +86,9 @@ def reverse_pair(
     bar = Var(f"{a.function.result}_bar", tangent_kind(a.kinds.result))
     params = {v.name: v for v in program.block.params}
     bars = {p: Var(f"{p}_bar", tangent_kind(params[p].kind)) for p in shadows}
-    seeds: dict[Var, Operand] = {linear.of[params[p]]: v for p, v in bars.items()}
+    seeds = {linear.of[params[p]]: own_bar(v) for p, v in bars.items()}
     if seeded and isinstance(dot, Var):
-        seeds[dot] = bar
+        seeds[dot] = own_bar(bar)
     made = transpose(linear, table, wrt, seeds, bool(lent))
     backward = again_in(made)
     needed = needed_of(backward, made, program.block.params)

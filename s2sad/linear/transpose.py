@@ -27,7 +27,6 @@ from s2sad.linear.by_identity import Shadows, holds_both, is_memory, is_structur
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.linearise import Linear
 from s2sad.linear.memory_parts import last_uses, parts_of_memory, unstable
-from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
 from s2sad.linear.tape import again, needed_in
@@ -49,13 +48,13 @@ def transpose(
     linear: Linear,
     table: Table,
     wrt: Sequence[str],
-    seeds: Mapping[Var, Operand],
+    seeds: Mapping[Var, Bar],
     lent: bool = False,
 ) -> Turned:
     """Return both sweeps of a program, with the cotangents of some parameters.
 
-    `seeds` are the cotangents at the end, by tangent, memory that may be changed in place. Where
-    memory is `lent`, others may write it before the backward sweep.
+    `seeds` are the cotangents at the end, by tangent. Where memory is `lent`, others may write it
+    before the backward sweep.
     """
     block = linear.program.block
     if block.end.how != "next":
@@ -77,7 +76,7 @@ def transpose(
         if v in values and is_structure(values[v].kind):
             acc.born(v)
     for dot, seed in seeds.items():
-        acc.add(dot, Bar(seed, isinstance(kind_of(seed), K.Array)))
+        acc.add(dot, seed)
     start: tuple[P.Operation, ...] = ()
     if acc.shadows is not None:
         start = _entered(acc, acc.shadows, block, table)
