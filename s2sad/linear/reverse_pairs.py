@@ -15,6 +15,8 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad.causes import Story
+from s2sad.facts.fence import fence
 from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
@@ -64,6 +66,8 @@ def reverse_pair(
         return known
     a = analyse(d, call.fn, call.params, extra)
     facts = activity_of(d, a, wrt, True)
+    fence(a.function, a.kinds, facts, memory_of(d, a), frozenset())
+    d.told[a] = Story(facts, wrt)
     lent = frozenset(a.function.result if n == "@result" else n for n in lent)
     program, table = table_of(d, a, wrt, facts, False, lent)
     table.guarded = zeros_of(d, a, facts, frozenset(wrt), Arrival(zeros=True))

@@ -11,7 +11,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.by_identity import act
 from s2sad.linear.cotangents_of import Bar, Cotangents
-from s2sad.linear.fit import fit
+from s2sad.linear.fit import fit, fit_stored
 from s2sad.linear.memory_parts import copies
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
@@ -275,7 +275,7 @@ def taken_from(
         found = of_last_writes(t, found, buffer, steps[0])
     if sign == "Sub":
         found = t.emit(L.PREFIX["USub"], (found,), tangent_kind(part))
-    return Bar(fit(t, found, part, value), isinstance(part, K.Array))
+    return Bar(fit_stored(t, found, part, value), isinstance(part, K.Array))
 
 
 def turned_each(sweep: Sweep, op: Op, acc: Cotangents) -> None:
@@ -320,7 +320,7 @@ def turned_augmented(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             value = t.emit(L.PREFIX["USub"], (value,), kind)
         else:
             value = t.emit(L.method("copy"), (value,), kind)
-        acc.add(stored, Bar(fit(t, value, kind, sweep.values[stored]), True))
+        acc.add(stored, Bar(fit_stored(t, value, kind, sweep.values[stored]), True))
 
 
 def may_be_view(op: Op) -> bool:
