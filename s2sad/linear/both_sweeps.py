@@ -22,6 +22,7 @@ from s2sad.ir.program import Operand, Var
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.forward_entry import table_of
 from s2sad.linear.linearise import Linear, linearise
+from s2sad.linear.read_outside import note_outside
 from s2sad.linear.tangent_table import Table, Tangents
 from s2sad.linear.transpose import Turned, transpose
 from s2sad.modes.shapes import NARROW, dtype_of
@@ -97,6 +98,7 @@ def both_sweeps(d: Derivation, asked: Asked, seeds: Seeds) -> BothSweeps:
         found[dot] = given[a.function.result]
     made = transpose(linear, table, request.wrt, found)
     made = dataclasses.replace(made, backward=(*t.ops, *made.backward))
+    note_outside(d, a, made.backward)
     return BothSweeps(program, table, linear, made)
 
 

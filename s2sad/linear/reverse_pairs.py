@@ -24,6 +24,7 @@ from s2sad.linear.by_identity import is_memory, is_structure
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.forward_entry import table_of, text_of
 from s2sad.linear.linearise import linearise
+from s2sad.linear.read_outside import note_outside
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.transpose import again_in, needed_of, transpose
 from s2sad.linear.user_calls import UserCall, name_of
@@ -95,6 +96,7 @@ def reverse_pair(
         seeds[dot] = own_bar(bar)
     made = transpose(linear, table, wrt, seeds, bool(lent))
     backward = again_in(made)
+    note_outside(d, a, backward)
     needed = needed_of(backward, made, program.block.params)
     t = Tangents(table)
     kept = t.emit(L.TUPLE, needed, K.UNKNOWN)
