@@ -74,7 +74,7 @@ def derive(
     `again` derives what stands for a derivative. What is derived `within` another derivation is
     read there, or becomes a part of its text: it shares the names of that.
     """
-    if not request.on_program or request.mode not in ("grad", "value_and_grad"):
+    if not request.on_program or request.mode == "jvp":
         return _derive(request, again, within)
     from s2sad.linear.tangent_table import NotYet
 
@@ -177,6 +177,10 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         from s2sad.linear.reverse_entry import reverse_function
 
         return reverse_function(d, a, request, entry, _doc(d, a, request))
+    if request.on_program and request.mode == "vjp":
+        from s2sad.linear.pullback_entry import pullback_entry
+
+        return pullback_entry(d, a, request, entry, _doc(d, a, request), seed_name)
     p = parts_of(
         d,
         a,

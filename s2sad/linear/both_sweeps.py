@@ -39,13 +39,15 @@ Seeds: TypeAlias = Callable[[Tangents], Mapping[str, Bar]]
 class Asked:
     """A function and what is asked of it; the cotangents of some `results` are given.
 
-    They are those of the function's result, and of what it writes for its caller.
+    They are those of the function's result, and of what it writes for its caller. The backward
+    sweep may stand `apart`, in a function of its own.
     """
 
     request: Request
     analysed: Analysed
     arrival: Arrival
     results: frozenset[str]
+    apart: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def both_sweeps(d: Derivation, asked: Asked, seeds: Seeds) -> BothSweeps:
     found = {params[n]: bar for n, bar in given.items() if n in params}
     if a.function.result in given and isinstance(dot, Var):
         found[dot] = given[a.function.result]
-    made = transpose(linear, table, request.wrt, found)
+    made = transpose(linear, table, request.wrt, found, apart=asked.apart)
     made = dataclasses.replace(made, backward=(*t.ops, *made.backward))
     note_outside(d, a, made.backward)
     return BothSweeps(program, table, linear, made)

@@ -50,11 +50,13 @@ def transpose(
     wrt: Sequence[str],
     seeds: Mapping[Var, Bar],
     lent: bool = False,
+    apart: bool = False,
 ) -> Turned:
     """Return both sweeps of a program, with the cotangents of some parameters.
 
     `seeds` are the cotangents at the end, by tangent. Where memory is `lent`, others may write it
-    before the backward sweep.
+    before the backward sweep. Where that stands `apart`, in a function of its own, what one arm of
+    a branch computes has a value on all paths.
     """
     block = linear.program.block
     if block.end.how != "next":
@@ -71,7 +73,7 @@ def transpose(
     else:
         acc.refs = parts_of_memory(block, values, table)
     sweep = Sweep(values, later, last_uses(block))
-    sweep.rounds += not table.outermost
+    sweep.rounds += apart or not table.outermost
     for v in block.params:
         if v in values and is_structure(values[v].kind):
             acc.born(v)
