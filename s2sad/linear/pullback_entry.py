@@ -65,21 +65,20 @@ def pullback_entry(
     given = Bar(None, parts=(Bar(bar), None)) if request.has_aux else Bar(bar)
     asked = Asked(request, a, Arrival(), frozenset({result}), apart=True)
     vjp = _Vjp(d, a, request, both_sweeps(d, asked, lambda t: {result: given}))
-    if vjp.found.made.start:
-        raise NotYet("a pullback with respect to a structure that is changed")
     t = Tangents(vjp.found.table)
     inner = kept_outside(t, _inner(vjp, bar))
     forward = (*vjp.found.made.forward, *t.ops)
     params = vjp.found.program.block.params
     here = {*params, *(v for o in forward for v in o.outs)}
     needed = [v for v in dict.fromkeys(met_in(inner)) if v in here]
-    program = dataclasses.replace(
-        vjp.found.program,
-        block=P.Block(params, forward, P.End("next", (vjp.found.value, *needed))),
-    )
+    block = P.Block(params, forward, P.End("next", (vjp.found.value, *needed)))
+    program = dataclasses.replace(vjp.found.program, block=block)
     copies = _copies(vjp, program, needed)
     whole = on_copies(program, copies, vjp.found.linear, vjp.found.table)
+    first = len(whole.block.ops) - len(block.ops)
     whole = _with_pullback(vjp, whole, inner, needed)
+    if vjp.found.made.start:
+        whole = _with_start(vjp, whole, first)
     body = text_of(vjp.found.table, vjp.found.linear, whole)
     return look_before_copies(d, a, define_with(a.function.node, entry, doc, body, []))
 
@@ -92,7 +91,23 @@ def _inner(vjp: _Vjp, bar: Var) -> P.Block:
     result = bars[0] if request.single else t.emit(L.TUPLE, bars, K.UNKNOWN)
     ops = (*found.between, *found.made.backward, *t.ops)
     makers = {v: op for op in found.made.forward if isinstance(op, Op) for v in op.outs}
-    return again(P.Block((bar,), ops, P.End("next", (result,))), makers)
+    block = again(P.Block((bar,), ops, P.End("next", (result,))), makers)
+    return _on_own_shadows(found, block) if found.made.start else block
+
+
+def _on_own_shadows(found: BothSweeps, block: P.Block) -> P.Block:
+    """Return a pullback that begins with copies of the shadows, as the function begins with them.
+
+    shadows = apart(shadows_0)
+    """
+    held = found.made.shadows
+    assert held is not None
+    own = Var(held.name, held.kind)
+    given = (found.table.helper(runtime.apart), held)
+    places = (P.Place(held, (P.Anywhere(),)),)
+    made = substituted(block, {held: own})
+    first = Op((own,), L.CALL, given, (), places, ())
+    return P.Block(made.params, (first, *made.ops), made.end)
 
 
 def _copies(vjp: _Vjp, program: P.Program, needed: Iterable[Var]) -> Block:
@@ -127,6 +142,11 @@ def _with_pullback(vjp: _Vjp, whole: P.Program, inner: P.Block, needed: list[Var
     known = memories(whole)
     value = whole.block.end.results[0]
     captured = _apart(t, known, needed)
+    shadows = vjp.found.made.shadows
+    if vjp.found.made.start and shadows is not None:
+        if captured != needed:
+            raise NotYet("a pullback that reads what others may change, and shadows of arguments")
+        needed, captured = [*needed, shadows], [*captured, shadows]
     function = _closure(vjp, t, inner, dict(zip(needed, captured, strict=True)))
     read = set(filter(None, map(known.of, needed))) if captured == needed else set()
     given: list[Operand] = [_own(t, known, read, value)]
@@ -138,6 +158,13 @@ def _with_pullback(vjp: _Vjp, whole: P.Program, inner: P.Block, needed: list[Var
     block = whole.block
     made = P.Block(block.params, (*block.ops, *t.ops), P.End("next", (result,)))
     return dataclasses.replace(whole, block=made)
+
+
+def _with_start(vjp: _Vjp, whole: P.Program, copies: int) -> P.Program:
+    """Return a program that, behind the copies of arguments, finds shadows of what changes."""
+    block = whole.block
+    ops = (*block.ops[:copies], *vjp.found.before, *block.ops[copies:])
+    return dataclasses.replace(whole, block=P.Block(block.params, ops, block.end))
 
 
 def _apart(t: Tangents, known: Memories, needed: list[Var]) -> list[Var]:
