@@ -34,7 +34,7 @@ from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.tape import again, met_in
 from s2sad.modes.shadows import define_with
 from s2sad.names import Names
-from s2sad.nodes import Block, Node, assign, attribute, call, name
+from s2sad.nodes import Block, Node, assign, attribute, block_writes, call, name, names_read
 from s2sad.primitives import language as L
 from s2sad.requests import Request
 from s2sad.stages import Arrival
@@ -207,18 +207,15 @@ def _closure(vjp: _Vjp, t: Tangents, inner: P.Block, captured: dict[Var, Var]) -
     table: dict[Var, Operand] = {v: P.Outer(word, v.kind) for v, word in words.items()}
     program = P.Program("pullback", substituted(inner, table), None)
     args = [gast.Name(v.name, gast.Param(), None, None) for v in inner.params]
-    node = gast.FunctionDef(
-        "pullback",
-        gast.arguments(args, [], None, [], [], None, []),
-        text_of(vjp.found.table, vjp.found.linear, program),
-        [],
-        None,
-        None,
-        [],
-    )
+    params = gast.arguments(args, [], None, [], [], None, [])
+    body = text_of(vjp.found.table, vjp.found.linear, program)
+    node = gast.FunctionDef("pullback", params, body, [], None, None, [])
+    free = names_read(node) - block_writes(body)  # what turned out not to be read has no name there
+    read = {v: word for v, word in words.items() if word in free}
     out = Var("pullback", K.UNKNOWN)
-    code = (("code", node), ("names", tuple(words.values())))
-    t.add(Op((out,), L.CLOSURE, tuple(captured.values()), code, (), (), t.origin))
+    code = (("code", node), ("names", tuple(read.values())))
+    given = tuple(captured[v] for v in read)
+    t.add(Op((out,), L.CLOSURE, given, code, (), (), t.origin))
     return out
 
 
