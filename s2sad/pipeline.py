@@ -158,6 +158,10 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         seed_name = f"{a.function.result}_0_bar"
     seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
     kept = not K.shares_nothing(a.kinds.result)  # what f returns may be a part of an argument
+    if request.mode == "reverse" and request.on_program:
+        from s2sad.linear.shadow_entry import shadow_entry
+
+        return shadow_entry(d, a, request, entry)
     if request.mode == "reverse":
         from s2sad.steps.shadows import reverse_entry
 

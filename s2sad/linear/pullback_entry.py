@@ -23,18 +23,16 @@ from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.ir.rebuilt import substituted
 from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.forward_entry import on_copies, text_of
 from s2sad.linear.handed_back import derivatives
+from s2sad.linear.inner_pullbacks import backward_block, pullback_of, read_in
 from s2sad.linear.read_outside import kept_outside
 from s2sad.linear.reverse_entry import item, owned_arguments
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
-from s2sad.linear.tape import again, met_in
 from s2sad.modes.shadows import define_with
-from s2sad.names import Names
-from s2sad.nodes import Block, Node, assign, attribute, block_writes, call, name, names_read
+from s2sad.nodes import Block, Node, assign, attribute, call, name
 from s2sad.primitives import language as L
 from s2sad.requests import Request
 from s2sad.stages import Arrival
@@ -69,8 +67,7 @@ def pullback_entry(
     inner = kept_outside(t, _inner(vjp, bar))
     forward = (*vjp.found.made.forward, *t.ops)
     params = vjp.found.program.block.params
-    here = {*params, *(v for o in forward for v in o.outs)}
-    needed = [v for v in dict.fromkeys(met_in(inner)) if v in here]
+    needed = read_in(inner, forward, params)
     block = P.Block(params, forward, P.End("next", (vjp.found.value, *needed)))
     program = dataclasses.replace(vjp.found.program, block=block)
     copies = _copies(vjp, program, needed)
@@ -89,25 +86,7 @@ def _inner(vjp: _Vjp, bar: Var) -> P.Block:
     t = Tangents(found.table)
     bars = derivatives(t, found, request)
     result = bars[0] if request.single else t.emit(L.TUPLE, bars, K.UNKNOWN)
-    ops = (*found.between, *found.made.backward, *t.ops)
-    makers = {v: op for op in found.made.forward if isinstance(op, Op) for v in op.outs}
-    block = again(P.Block((bar,), ops, P.End("next", (result,))), makers)
-    return _on_own_shadows(found, block) if found.made.start else block
-
-
-def _on_own_shadows(found: BothSweeps, block: P.Block) -> P.Block:
-    """Return a pullback that begins with copies of the shadows, as the function begins with them.
-
-    shadows = apart(shadows_0)
-    """
-    held = found.made.shadows
-    assert held is not None
-    own = Var(held.name, held.kind)
-    given = (found.table.helper(runtime.apart), held)
-    places = (P.Place(held, (P.Anywhere(),)),)
-    made = substituted(block, {held: own})
-    first = Op((own,), L.CALL, given, (), places, ())
-    return P.Block(made.params, (first, *made.ops), made.end)
+    return backward_block(found, (bar,), t.ops, result)
 
 
 def _copies(vjp: _Vjp, program: P.Program, needed: Iterable[Var]) -> Block:
@@ -147,7 +126,7 @@ def _with_pullback(vjp: _Vjp, whole: P.Program, inner: P.Block, needed: list[Var
         if captured != needed:
             raise NotYet("a pullback that reads what others may change, and shadows of arguments")
         needed, captured = [*needed, shadows], [*captured, shadows]
-    function = _closure(vjp, t, inner, dict(zip(needed, captured, strict=True)))
+    function = pullback_of(vjp.found, t, inner, dict(zip(needed, captured, strict=True)))
     read = set(filter(None, map(known.of, needed))) if captured == needed else set()
     given: list[Operand] = [_own(t, known, read, value)]
     if vjp.request.has_aux:
@@ -196,30 +175,3 @@ def _own(
     if isinstance(kind, K.Array):
         return t.emit(L.method("copy"), (value,), kind)
     return t.call(t.table.helper(runtime.private), (value,), kind)
-
-
-def _closure(vjp: _Vjp, t: Tangents, inner: P.Block, captured: dict[Var, Var]) -> Var:
-    """Add the definition of a pullback, in which each name that it reads is read alone."""
-    outer = {o.name.partition(".")[0] for o in _named(inner)}
-    names = Names({*vjp.d.refs.modules, *vjp.d.refs.functions, *outer})
-    names.take(*(v.name for v in inner.params))
-    words = {v: names.fresh(v.name or "t") for v in captured}
-    table: dict[Var, Operand] = {v: P.Outer(word, v.kind) for v, word in words.items()}
-    program = P.Program("pullback", substituted(inner, table), None)
-    args = [gast.Name(v.name, gast.Param(), None, None) for v in inner.params]
-    params = gast.arguments(args, [], None, [], [], None, [])
-    body = text_of(vjp.found.table, vjp.found.linear, program)
-    node = gast.FunctionDef("pullback", params, body, [], None, None, [])
-    free = names_read(node) - block_writes(body)  # what turned out not to be read has no name there
-    read = {v: word for v, word in words.items() if word in free}
-    out = Var("pullback", K.UNKNOWN)
-    code = (("code", node), ("names", tuple(read.values())))
-    given = tuple(captured[v] for v in read)
-    t.add(Op((out,), L.CLOSURE, given, code, (), (), t.origin))
-    return out
-
-
-def _named(block: P.Block) -> Iterable[P.Outer]:
-    """Yield what a block names outside."""
-    for operation in P.every(block):
-        yield from (o for o in P.operands(operation) if isinstance(o, P.Outer))
