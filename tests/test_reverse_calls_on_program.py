@@ -148,7 +148,36 @@ def any_number_of_arguments(x):
     return total * np.sum(w * more)
 
 
+def kept_and_written(v):
+    t = (v, 1.0)
+    v *= v[0]
+    return t
+
+
+def memory_in_a_tuple_that_a_call_returns(x):
+    a = x * x
+    t = kept_and_written(a)
+    return np.sum(t[0] * a)
+
+
+def step_of(carry, x):
+    h, c = carry
+    c = np.tanh(c + x) * h
+    return (h * c, c), h
+
+
+def tuples_carried(x):
+    carry, seen = (x * 1.0, x**2), []
+    for _ in range(3):
+        carry, y = step_of(carry, x)
+        seen.append(y)
+    seen[0][1] = 2.0
+    return np.sum(np.stack(seen) ** 2) * np.sum(carry[1])
+
+
 PROGRAMS = [
+    memory_in_a_tuple_that_a_call_returns,
+    tuples_carried,
     rule_that_calls_a_function,
     function_that_is_defined_later,
     integral_up_to,

@@ -84,6 +84,10 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     form, original = op.primitive.form, op
     if acc.shadows is not None:
         acc.shadows.kept.clear()
+    if form == "call" and function_of(op) in ZEROS:
+        for v in op.outs:
+            acc.of.pop(v, None)  # it is made of no tangent
+        return
     if form not in ("tangent of call", "discard"):
         op = sweep.stable(op, acc.t, acc.shadows)
     if acc.shadows is not None and turned_structure(sweep, op, acc, acc.shadows):
@@ -121,14 +125,13 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         if form in ("list", "dict") or makes_object(op):
             turned_display(sweep, op, acc)
             return
-    if form == "call" and function_of(op) in ZEROS:
-        for v in op.outs:
-            acc.of.pop(v, None)  # it is made of no tangent
-        return
     if form == "tangent":
         bars = [acc.made(v) for v in op.outs]
     else:
         bars = [acc.of.pop(v, None) if stays(sweep, op, v, acc) else acc.taken(v) for v in op.outs]
+    if form == "tuple" and acc.shadows is not None:
+        turned_tuple(sweep, op, bars[0], acc)
+        return
     if not any(bars):
         return
     if form == "unpack":

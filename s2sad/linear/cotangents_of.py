@@ -158,20 +158,22 @@ class Cotangents:
         bar, v = self.of.get(dot), self.value(dot)
         if dot in self.refs or self.is_shadowed(dot):
             return self.buffer(dot)
-        if self.shadows is not None and isinstance(v.kind, K.Tuple):
-            bar = self._with_shadows(bar, v.kind, v, self.shadows)
         if bar is None:
             return zeros_like(self.t, v)
         return self._built(bar, v.kind, v)
 
     def made(self, dot: Var) -> Bar | None:
-        """Return the cotangent of what a function gives, if it has one; there is none any more."""
-        bar, kind = self.of.get(dot), self.value(dot).kind
-        if not isinstance(kind, K.Tuple) or (bar is None and not self._shows(kind)):
+        """Return the cotangent of what a rule gives, if it has one; there is none any more.
+
+        That of memory in a tuple has been found by identity.
+        """
+        bar, v = self.of.get(dot), self.value(dot)
+        if not isinstance(v.kind, K.Tuple) or (bar is None and not self._shows(v.kind)):
             return self.taken(dot)
-        value = self.whole(dot)
+        if self.shadows is not None:
+            bar = self._with_shadows(bar, v.kind, v, self.shadows)
         self.of.pop(dot, None)
-        return Bar(value)
+        return None if bar is None else Bar(self._built(bar, v.kind, v))
 
     def _shows(self, kind: Kind) -> bool:
         """Say whether a part of a tuple may be memory whose cotangent is found by identity."""

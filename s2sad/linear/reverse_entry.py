@@ -43,7 +43,7 @@ def reverse_function(d: Derivation, a: Analysed, request: Request, entry: str, d
     made = found.made
     ops = (*found.before, *made.forward, *checks, *found.between, *made.backward, *t.ops)
     kept = request.has_aux and not K.shares_nothing(a.kinds.result)
-    copies = [*work_on_copies(d, a, kept)]
+    copies = [*work_on_copies(d, a, kept or made.shadows is not None)]
     if made.shadows is not None:
         copies += owned_arguments(d, found, request, copies)
     body = text_on_copies(found, ops, given, copies)

@@ -9,7 +9,7 @@ from s2sad import registry, runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
-from s2sad.linear.by_identity import act
+from s2sad.linear.by_identity import act, are_plain
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import fit, fit_stored
 from s2sad.linear.memory_parts import copies
@@ -23,11 +23,16 @@ from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
 
 
-def turned_tuple(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
-    """The parts of a tuple get those of its cotangent."""
+def turned_tuple(sweep: Sweep, op: Op, bar: Bar | None, acc: Cotangents) -> None:
+    """The parts of a tuple get those of its cotangent, memory also what is found by identity."""
     dots = [o for o in op.operands if isinstance(o, Var) and o in sweep.values]
     if acc.shadows is None and any(in_place(sweep, d) for d in dots):
         raise NotYet("a structure in a tuple, turned round")
+    if acc.shadows is not None:
+        for d in are_plain(dots, sweep.values, acc.shadows):
+            acc.add(d, Bar(acc.shadows.taken(acc.t, sweep.values[d]), True))
+    if bar is None:
+        return
     if bar.parts:
         for operand, part in zip(op.operands, bar.parts, strict=True):
             if part is not None:
