@@ -56,21 +56,25 @@ def fence(
     memory: Memory,
     constant: frozenset[str] = frozenset(),
     forward: bool = False,
+    on_program: bool = False,
 ) -> None:
     """Raise for the first statement that touches active memory in a way not understood.
 
     What the caller declares `constant` keeps no derivative. Forward mode is told: it writes twins
-    beside what they belong to, and undoes nothing.
+    beside what they belong to, and undoes nothing. Reverse mode on the program follows writes
+    itself, and what a try leaves half done.
     """
     active = ever_active(activity)
     _read_before(function, memory)
     check_stopped(function, kinds, activity, memory)
     check_unseen_reads(function, kinds, activity, memory)
-    check_attempts(function, kinds, activity, memory, active, forward)
+    if not on_program:
+        check_attempts(function, kinds, activity, memory, active, forward)
     _unpacked(function, kinds, memory)
     _lazily_read(function, kinds, memory)
     _into_cached(function, memory)
-    _one_kind(function, kinds, active, memory)
+    if not on_program:
+        _one_kind(function, kinds, active, memory)
     refuse_left_over(function, kinds, activity)
     _first_unknown(function, kinds, activity)
     check_ahead(function, kinds, memory)
@@ -79,7 +83,7 @@ def fence(
     _active_keys(function, kinds, activity, active)
     check_stored(function, kinds, activity, memory)
     either = _either(kinds) if memory.writes else frozenset()
-    for write in memory.writes:
+    for write in () if on_program else memory.writes:
         if _own(function, either, write, memory):
             continue
         hit = memory.shares(write.base, active)

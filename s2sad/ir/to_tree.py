@@ -246,6 +246,9 @@ class Printer:
         return [_marked(made, op)]
 
     def each(self, op: Op) -> Block:
+        """Return what writes at each index: the call that it is, or what stands for that."""
+        if not self.comes_back:
+            return [gast.Expr(call(*map(self.value, op.operands)))]
         fn, owner, index, value = op.operands
         self.expression(fn)
         place = gast.Subscript(self.expression(owner), self.expression(index), gast.Store())

@@ -39,10 +39,14 @@ class Round:
 
 @dataclass
 class Tape:
-    """What the loops at hand keep, if they keep anything; a loop inside of one `shares` it."""
+    """What the loops at hand keep, if they keep anything; a loop inside of one `shares` it.
+
+    A sweep that may run again goes `back` through it, and takes nothing away.
+    """
 
     list: Var | None = None
     shares: bool = False
+    back: Var | None = None
 
 
 @dataclass
