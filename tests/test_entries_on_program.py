@@ -4,6 +4,7 @@ Beside what the passes on the tree give.
 """
 
 import collections
+import copy
 import dataclasses
 
 import numpy as np
@@ -140,7 +141,38 @@ def with_a_branch(x):
     return z
 
 
-@pytest.mark.parametrize("f", [scaled_outside, by_views, with_a_branch, squared])
+def smoothed(u, x):
+    for k in range(2):
+        for i in range(1, 3):
+            u[i] = np.sin(u[i - 1] * u[i]) * x[k]
+            if u[i] > 0.1:
+                u[i] *= u[0]
+    return np.sum(u)
+
+
+def in_loops(x):
+    u = x * 1.0
+    total = smoothed(u, x)
+    while total < 2.0:
+        for i in range(3):
+            total += np.exp(u[i] * total)
+            u[i] *= total
+    return u * total
+
+
+def in_a_list(x):
+    parts = [x * 1.0, x**2]
+    old = parts[0]
+    for i in range(3):
+        parts[0] = np.sin(parts[0]) * parts[1][i]
+        parts[1] = parts[0] + old
+    old[1] = 3.0
+    return parts[0] * parts[1]
+
+
+@pytest.mark.parametrize(
+    "f", [scaled_outside, by_views, with_a_branch, squared, in_loops, in_a_list]
+)
 def test_a_pullback_may_be_called_later_and_again(f):
     old, new = asked(f, (X,), "vjp")
     x = X.copy()
@@ -189,10 +221,18 @@ def scaled_rows(rows, x):
     return rows[0] * rows[1] + x
 
 
+def swept(u, x):
+    for i in range(1, 3):
+        u[i] = np.sum(u[:i] * u[:i]) * x[i]
+    return np.sum(u)
+
+
 SHADOWED = {
     "an array that is written": (filled, (X.copy(), X, 0.5), ("out", "x"), ("k",)),
     "a list of arrays": (scaled_rows, ([X.copy(), X**2], X), ("rows", "x"), ()),
     "what is only read": (squared, (X,), ("x",), ()),
+    "an array that is written in loops": (smoothed, (X.copy(), X), ("u", "x"), ()),
+    "an array that could be put back": (swept, (X.copy(), X), ("u", "x"), ()),
 }
 
 
@@ -219,9 +259,10 @@ def test_shadows(name, batch):
         given = [[p.copy() for p in a] if isinstance(a, list) else np.copy(a) for a in args]
         shadows = [[p * 3.0 for p in a] if isinstance(a, list) else a * 3.0 for a in given]
         shadows = [s for n, s in zip(names, shadows, strict=True) if n in shadowed]
-        seed = [] if f is filled else [np.array([0.3, -1.0, 2.0])]
+        seed = [] if f in (filled, smoothed, swept) else [np.array([0.3, -1.0, 2.0])]
         if batch:
             value, pullback = fn(*given)
+            pullback(*seed, *copy.deepcopy(shadows))
             returned = pullback(*seed, *shadows)
         else:
             value, returned = None, fn(*given, *shadows, *seed)
