@@ -227,12 +227,36 @@ def swept(u, x):
     return np.sum(u)
 
 
+def swept_by_a_call(u, x):
+    return swept(u, x) * 2.0
+
+
+def made_by_a_call(x):
+    u = x * 1.0
+    return swept(u, x), u
+
+
+def handed_through(x):
+    return made_by_a_call(x)
+
+
+@pytest.mark.parametrize("f", [made_by_a_call, handed_through])
+def test_what_is_handed_back_is_not_put_back(f):
+    """The passes on the tree put back the array of the second function."""
+    _, fn = asked(f, (X,), "value_and_grad", has_aux=True)
+    (_, u), gradient = fn(X)
+    slopes = [(f(X + 1e-6 * e)[0] - f(X - 1e-6 * e)[0]) / 2e-6 for e in np.eye(3)]
+    np.testing.assert_array_equal(u, f(X)[1])
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)
+
+
 SHADOWED = {
     "an array that is written": (filled, (X.copy(), X, 0.5), ("out", "x"), ("k",)),
     "a list of arrays": (scaled_rows, ([X.copy(), X**2], X), ("rows", "x"), ()),
     "what is only read": (squared, (X,), ("x",), ()),
     "an array that is written in loops": (smoothed, (X.copy(), X), ("u", "x"), ()),
     "an array that could be put back": (swept, (X.copy(), X), ("u", "x"), ()),
+    "an array that a call writes": (swept_by_a_call, (X.copy(), X), ("u", "x"), ()),
 }
 
 
@@ -259,7 +283,9 @@ def test_shadows(name, batch):
         given = [[p.copy() for p in a] if isinstance(a, list) else np.copy(a) for a in args]
         shadows = [[p * 3.0 for p in a] if isinstance(a, list) else a * 3.0 for a in given]
         shadows = [s for n, s in zip(names, shadows, strict=True) if n in shadowed]
-        seed = [] if f in (filled, smoothed, swept) else [np.array([0.3, -1.0, 2.0])]
+        seed = (
+            [] if f in (filled, smoothed, swept, swept_by_a_call) else [np.array([0.3, -1.0, 2.0])]
+        )
         if batch:
             value, pullback = fn(*given)
             pullback(*seed, *copy.deepcopy(shadows))

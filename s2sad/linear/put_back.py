@@ -11,7 +11,7 @@ no copy then. It is put back where that is cheaper than copies; else it stays wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from s2sad import kinds as K
@@ -173,18 +173,19 @@ def _part(op: P.Operation) -> K.Kind | None:
     return part if isinstance(part, K.Num | K.Array) else None
 
 
-def put_back(found: Written, reads: Mapping[Op, tuple[Var, ...]], handed: Sequence[Var]) -> Written:
+def put_back(
+    found: Written, reads: Mapping[Op, tuple[Var, ...]], handed: frozenset[Var]
+) -> Written:
     """Choose the memory that is put back; `reads` are arrays that operations on tangents read.
 
     What is `handed` to others is not put back.
     """
     roots: set[Var] = set()
     undone: set[P.Operation] = set()
-    given = {found.memory.of(v) for v in handed}
     for root, writes in found.writes.items():
         if any(w in found.fragile for w in writes):
             continue
-        known = root in given or found.memory.is_outside(root)
+        known = root in handed or found.memory.is_outside(root)
         if known or not all(_part(w) for w in writes):
             continue
         readers = [(op, v) for op, vs in reads.items() for v in vs if found.memory.of(v) is root]

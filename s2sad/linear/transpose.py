@@ -22,6 +22,7 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
+from s2sad.ir.memories import Memories
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import Shadows, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
@@ -94,9 +95,10 @@ def transpose(
             sweep.makers |= dict.fromkeys(op.outs, op)
             if sweep.is_linear(op):
                 sweep.temps |= {*op.outs}
-    if not (stands.lent or acc.shadows or table.derivation.reusable):
-        handed = _handed(table, stands)
-        sweep.written = put_back(sweep.written, _reads(sweep, block, t), handed)
+    if not (acc.shadows or table.derivation.reusable):
+        sweep.handed = _handed(sweep.written.memory, table, stands)
+        if not stands.lent:
+            sweep.written = put_back(sweep.written, _reads(sweep, block, t), sweep.handed)
     sweep.called = stands.apart or not table.outermost
     check_hooks(block, acc.refs, sweep)
     for v in block.params:
@@ -131,11 +133,13 @@ def transpose(
     return Turned(tuple(forward), tuple(t.ops), bars, sweep, acc.words, acc.shadows.table, start)
 
 
-def _handed(table: Table, stands: Stands) -> list[Var]:
+def _handed(memory: Memories, table: Table, stands: Stands) -> frozenset[Var]:
     """Return memory that somebody else goes on to see: it stays what it is in the end."""
     block = table.facts.program.block
     results = [v for v in map(P.variable, block.end.results) if v is not None]
-    return [*(results if table.outermost else []), *(block.params if stands.shown else [])]
+    seen = [*(results if table.outermost or stands.lent else [])]
+    seen += block.params if stands.shown else ()
+    return frozenset(root for root in map(memory.of, seen) if root is not None)
 
 
 def _reads(sweep: Sweep, block: P.Block, t: Tangents) -> dict[Op, tuple[Var, ...]]:

@@ -122,16 +122,18 @@ def check_view(sweep: Sweep, noted: CallOfUser, t: Tangents) -> None:
 
 
 def lent_to(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> frozenset[str]:
-    """Return what is lent to a called function: memory that is written after the call."""
+    """Return what is lent to a called function: memory that is written, or seen, after the call."""
     everything = {**noted.call.given, **noted.call.extra}
     found = {
         p
         for p, given in everything.items()
         for o in parts_of(given)
-        if isinstance(o, Var) and o in t.table.facts.written and sweep.written.after(op, o)
+        if isinstance(o, Var) and o in t.table.facts.written
+        if sweep.written.after(op, o) or sweep.is_handed(o)
     }
     (out,) = noted.op.outs
-    later = out in t.table.facts.written and sweep.written.after(op, out)
+    written = out in t.table.facts.written and sweep.written.after(op, out)
+    later = written or sweep.is_handed(out)
     return frozenset(found | ({"@result"} if later else set()))
 
 
