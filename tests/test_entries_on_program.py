@@ -170,8 +170,15 @@ def in_a_list(x):
     return parts[0] * parts[1]
 
 
+def hooked(x):
+    k = 2.0
+    z = s2sad.adjoint_hook(x * x, lambda g: k * g)
+    k = 3.0
+    return z * k
+
+
 @pytest.mark.parametrize(
-    "f", [scaled_outside, by_views, with_a_branch, squared, in_loops, in_a_list]
+    "f", [scaled_outside, by_views, with_a_branch, squared, in_loops, in_a_list, hooked]
 )
 def test_a_pullback_may_be_called_later_and_again(f):
     old, new = asked(f, (X,), "vjp")
