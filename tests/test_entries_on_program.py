@@ -170,6 +170,14 @@ def in_a_list(x):
     return parts[0] * parts[1]
 
 
+def quotients(x):
+    p, total = x * 1.0, 0.0
+    for i in range(3):
+        total += x[i] / (p @ x)
+        p += total
+    return total * p
+
+
 def hooked(x):
     k = 2.0
     z = s2sad.adjoint_hook(x * x, lambda g: k * g)
@@ -178,7 +186,7 @@ def hooked(x):
 
 
 @pytest.mark.parametrize(
-    "f", [scaled_outside, by_views, with_a_branch, squared, in_loops, in_a_list, hooked]
+    "f", [scaled_outside, by_views, with_a_branch, squared, in_loops, in_a_list, quotients, hooked]
 )
 def test_a_pullback_may_be_called_later_and_again(f):
     old, new = asked(f, (X,), "vjp")
