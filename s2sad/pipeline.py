@@ -74,7 +74,7 @@ def derive(
     `again` derives what stands for a derivative. What is derived `within` another derivation is
     read there, or becomes a part of its text: it shares the names of that.
     """
-    if not request.on_program or request.mode not in ("grad", "value_and_grad"):
+    if not request.on_program or request.mode == "jvp":
         return _derive(request, again, within)
     from s2sad.linear.tangent_table import NotYet
 
@@ -158,6 +158,10 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         seed_name = f"{a.function.result}_0_bar"
     seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
     kept = not K.shares_nothing(a.kinds.result)  # what f returns may be a part of an argument
+    if request.mode == "reverse" and request.on_program:
+        from s2sad.linear.shadow_entry import shadow_entry
+
+        return shadow_entry(d, a, request, entry)
     if request.mode == "reverse":
         from s2sad.steps.shadows import reverse_entry
 
@@ -171,7 +175,11 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     if request.on_program and request.mode in ("grad", "value_and_grad"):
         from s2sad.linear.reverse_entry import reverse_function
 
-        return reverse_function(d, a, request, entry, _doc(d, a, request), work_on_copies(d, a))
+        return reverse_function(d, a, request, entry, _doc(d, a, request))
+    if request.on_program and request.mode == "vjp":
+        from s2sad.linear.pullback_entry import pullback_entry
+
+        return pullback_entry(d, a, request, entry, _doc(d, a, request), seed_name)
     p = parts_of(
         d,
         a,

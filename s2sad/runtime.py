@@ -389,7 +389,7 @@ def apart(*values: Any) -> Any:
             holders[id(x)] = x, copied
             return copied
         if isinstance(x, dict):
-            table = x.copy()
+            table = x.copy() if type(x.copy()) is type(x) else type(x)(x)
             holders[id(x)] = x, table
             for key in x:
                 table[key] = twin(x[key])

@@ -69,14 +69,22 @@ class Selected:
     def node(self, node: Node, kind: Kind) -> Node:
         """Return the expression of the part of a cotangent that is built like a kind."""
         for word in self.path:
-            if isinstance(kind, K.Obj):
-                node = attribute(node, word)
-            elif isinstance(kind, K.Tuple) and kind.cls is not None:
-                node = subscript(node, constant([w for w, _ in _parts(kind)].index(word)))
-            else:
-                node = subscript(node, constant(word if isinstance(kind, K.Dict) else int(word)))
-            kind = _part(kind, word) or K.UNKNOWN
+            step, inner = part_at(kind, word)
+            node = (
+                attribute(node, word)
+                if isinstance(kind, K.Obj)
+                else subscript(node, constant(step))
+            )
+            kind = inner
         return node
+
+
+def part_at(kind: Kind, word: str) -> tuple[str | int, Kind]:
+    """Return the step from a cotangent to the part that a word selects, and the part's kind."""
+    inner = _part(kind, word) or K.UNKNOWN
+    if isinstance(kind, K.Tuple) and kind.cls is not None:
+        return [w for w, _ in _parts(kind)].index(word), inner
+    return word if isinstance(kind, K.Obj | K.Dict) else int(word), inner
 
 
 def whole_parameters(wrt: Any) -> Any:

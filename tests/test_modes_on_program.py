@@ -4,6 +4,7 @@ What reverse mode on the program cannot do yet it says with NotYet; the tree's p
 """
 
 import contextlib
+import copy
 import dataclasses
 import inspect
 import io
@@ -29,6 +30,9 @@ HELD = {h.name: h for h in held()}
 HOOKED = "inside.hooking."  # what a hook does to cotangents, tangents do not see
 
 
+NARROW = (np.dtype("float16"), np.dtype("float32"), np.dtype("complex64"))
+
+
 def derived(request):
     """Return the function that is derived for a request, and its text."""
     d = pipeline.derive(request, HIGHER)
@@ -44,7 +48,11 @@ def asked(p, mode):
     bound.apply_defaults()
     params = tuple((n, K.kind_of(v, n)) for n, v in bound.arguments.items())
     wrt = tuple(params[i][0] for i in p.wrt)
-    return Request(p.f, params, wrt, len(wrt) == 1, mode)
+    request = Request(p.f, params, wrt, len(wrt) == 1, mode)
+    if mode == "reverse":
+        shadowed = tuple(n for n in wrt if not isinstance(dict(params)[n], K.Num | K.Tuple))
+        request = dataclasses.replace(request, shadowed=shadowed, seeded=None)
+    return request
 
 
 def found(request):
@@ -71,13 +79,43 @@ def outcome(p, fn, mode):
     given = dict(bound.arguments)
     by_name = {q.name: given[q.name] for q in parameters if q.kind is q.KEYWORD_ONLY}
     by_place = [v for n, v in given.items() if n not in by_name]
-    dots = list(inspect.signature(fn).parameters)[len(parameters) :]
-    dots = dots if mode == "jvp" else []
-    tangents = [direction(p.arguments()[i], 0.2 + at) for at, i in enumerate(p.wrt)]
+    more = list(inspect.signature(fn).parameters)[len(parameters) :]
+    arguments = p.arguments()
+    moved = [i for i in p.wrt if mode == "jvp" or not isinstance(arguments[i], KEPT)]
+    told = [direction(arguments[i], 0.2 + at) for at, i in enumerate(moved)]
+    if mode == "reverse" and len(more) > len(told):
+        told.append(direction(p.f(*p.arguments()), 0.3))
     random.seed(0)
     np.random.seed(0)
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-        return fn(*by_place, **by_name, **dict(zip(dots, tangents, strict=False))), given
+        found = fn(*by_place, **by_name, **dict(zip(more, told, strict=False)))
+        if mode == "vjp":
+            found = pulled(*found, by_place)
+    return (found, told) if mode == "reverse" else found, given
+
+
+KEPT = (int, float, complex, np.number, tuple)
+
+
+def pulled(value, pullback, arguments):
+    """Return a value and what its pullback gives, also when others have changed what they have."""
+    seed, kept = direction(value, 0.3), copy.deepcopy(value)
+    spoil(arguments)
+    once = leaves([pullback(seed)])
+    spoil(value)
+    np.testing.assert_array_equal(leaves([pullback(seed)]), once)
+    return kept, once
+
+
+def spoil(value):
+    """Change all arrays of floats in a structure."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.flags.writeable:
+        value[...] = 7.25
+    elif isinstance(value, list | tuple | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            spoil(part)
+    elif hasattr(value, "__dict__") and not isinstance(value, type):
+        spoil(vars(value))
 
 
 def pytest_generate_tests(metafunc):
@@ -124,16 +162,23 @@ def test_tangents_are_gradients_along_directions(name):
     np.testing.assert_allclose(moved, sum(terms), rtol=exact, atol=exact * size)
 
 
-def test_gradients_are_those_of_the_tree(name):
+@pytest.mark.parametrize("mode", ["value_and_grad", "vjp", "reverse"])
+def test_gradients_are_those_of_the_tree(name, mode):
     p = HELD[name].make()
-    old, new = both(p, "value_and_grad")
+    old, new = both(p, mode)
     if is_variadic(p):
         pytest.skip("arguments of any number")
-    (value, gradient), left = ran(p, old, "value_and_grad")
-    (got, found), also_left = outcome(p, new, "value_and_grad")
-    assert same(value, got)
-    assert same(left, also_left)
-    np.testing.assert_allclose(leaves([found]), leaves([gradient]), rtol=1e-10, atol=1e-12)
+    narrow = any(getattr(v, "dtype", None) in NARROW for v in p.arguments())
+    rtol, atol = (1e-5, 1e-6) if narrow else (1e-10, 1e-12)
+    (value, gradient), left = ran(p, old, mode)
+    (got, found), also_left = outcome(p, new, mode)
+    if mode == "reverse":
+        np.testing.assert_allclose(leaves([got]), leaves([value]), rtol=rtol, atol=atol)
+    else:
+        assert same(value, got)
+    if mode != "vjp":
+        assert same(left, also_left)
+    np.testing.assert_allclose(leaves([found]), leaves([gradient]), rtol=rtol, atol=atol)
 
 
 class Pair:

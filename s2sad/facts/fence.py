@@ -56,21 +56,25 @@ def fence(
     memory: Memory,
     constant: frozenset[str] = frozenset(),
     forward: bool = False,
+    on_program: bool = False,
 ) -> None:
     """Raise for the first statement that touches active memory in a way not understood.
 
     What the caller declares `constant` keeps no derivative. Forward mode is told: it writes twins
-    beside what they belong to, and undoes nothing.
+    beside what they belong to, and undoes nothing. Reverse mode on the program follows writes
+    itself, and what a try leaves half done.
     """
     active = ever_active(activity)
     _read_before(function, memory)
     check_stopped(function, kinds, activity, memory)
     check_unseen_reads(function, kinds, activity, memory)
-    check_attempts(function, kinds, activity, memory, active, forward)
+    if not on_program:
+        check_attempts(function, kinds, activity, memory, active, forward)
     _unpacked(function, kinds, memory)
     _lazily_read(function, kinds, memory)
     _into_cached(function, memory)
-    _one_kind(function, kinds, active, memory)
+    if not on_program:
+        _one_kind(function, kinds, active, memory)
     refuse_left_over(function, kinds, activity)
     _first_unknown(function, kinds, activity)
     check_ahead(function, kinds, memory)
@@ -80,6 +84,11 @@ def fence(
     check_stored(function, kinds, activity, memory)
     either = _either(kinds) if memory.writes else frozenset()
     for write in memory.writes:
+        if on_program:
+            hit = memory.shares(write.base, active) if write.how == "rebind" else set()
+            if hit:
+                raise _rebound(function, write.base if write.base in hit else min(hit), write)
+            continue
         if _own(function, either, write, memory):
             continue
         hit = memory.shares(write.base, active)
@@ -109,35 +118,6 @@ def fence(
             "cannot differentiate this write yet.",
             _instead(function, kinds, write),
         )
-    _into_defaults(function, activity, memory)
-    _into_opaque(function, kinds, activity, memory, active)
-
-
-def fence_meaning(
-    function: Function,
-    kinds: KindFacts,
-    activity: Activity,
-    memory: Memory,
-    constant: frozenset[str] = frozenset(),
-) -> None:
-    """Raise for the first statement that no pass can follow, whatever it makes of memory.
-
-    The passes on the program follow what is written in place; what they cannot, they say.
-    """
-    active = ever_active(activity)
-    check_stopped(function, kinds, activity, memory)
-    check_unseen_reads(function, kinds, activity, memory)
-    _lazily_read(function, kinds, memory)
-    _into_cached(function, memory)
-    refuse_left_over(function, kinds, activity)
-    check_ahead(function, kinds, memory)
-    _into_constants(function, kinds, activity, memory, constant)
-    _rounded(function, kinds, activity, memory)
-    _active_keys(function, kinds, activity, active)
-    for write in memory.writes:
-        hit = memory.shares(write.base, active) if write.how == "rebind" else set()
-        if hit:
-            raise _rebound(function, write.base if write.base in hit else min(hit), write)
     _into_defaults(function, activity, memory)
     _into_opaque(function, kinds, activity, memory, active)
 

@@ -139,13 +139,14 @@ def _called(op: Op, written: tuple[Owner, ...]) -> Deed:
         outs += given[:1]
     draws = _drawn([*given, *(v for _, v in _settings(op))]) if known.reads else ()
     converts = isinstance(fn, type)  # np.float64(x) may be x
-    fresh = not (acts or outs or converts) and _gives_new(registry.rule_for(fn), op)
+    new = known.copies or _gives_new(registry.rule_for(fn), op)
+    fresh = not (acts or outs or converts) and new
     return Deed(acts, (*written, *_owners(outs)), draws, fresh)
 
 
 def _only_computes(fn: Any, known: Effects) -> bool:
     rule = registry.rule_for(fn)
-    return known.is_pure or (rule is not None and not rule.calls and is_quiet(fn))
+    return known.is_pure or known.copies or (rule is not None and not rule.calls and is_quiet(fn))
 
 
 def _asked(op: Op, written: tuple[Owner, ...]) -> Deed:

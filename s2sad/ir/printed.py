@@ -21,21 +21,27 @@ import gast
 from s2sad.ir import program as P
 from s2sad.ir.effects import Derived
 from s2sad.ir.folding import Fold, fold
-from s2sad.ir.program import Op, Var
+from s2sad.ir.program import Var
 from s2sad.ir.to_tree import Printer
 from s2sad.ir.versions import versions
-from s2sad.nodes import Block, Node, call, clone
+from s2sad.nodes import Node, clone
 
 
 def printed(
-    program: P.Program, temps: frozenset[str] = frozenset(), derived: Derived | None = None
+    program: P.Program,
+    temps: frozenset[str] = frozenset(),
+    derived: Derived | None = None,
+    comes_back: bool = True,
 ) -> Node:
-    """Return the function in which a program prints; no user wrote the names in `temps`."""
+    """Return the function in which a program prints; no user wrote the names in `temps`.
+
+    Where it `comes_back` to the passes on the tree it has the marks that these read.
+    """
     params = _parameters(program)
     shadows = derived.shadows if derived is not None else frozenset[Var]()
     found = fold(program, lambda v: not v.name or v.name in temps or v in shadows, derived=derived)
     names = versions(program, found, temps, params)
-    return _function(program, params, Printer(found, names, comes_back=derived is None))
+    return _function(program, params, Printer(found, names, comes_back=comes_back))
 
 
 def flat(program: P.Program) -> Node:
@@ -43,7 +49,7 @@ def flat(program: P.Program) -> Node:
     params = _parameters(program)
     found = fold(program, lambda v: False, regions=False)
     names = _EachItsOwn(found, dict(zip(program.block.params, params, strict=True)))
-    return _function(program, params, _Flat(found, names))
+    return _function(program, params, Printer(found, names, comes_back=False))
 
 
 def _parameters(program: P.Program) -> tuple[str, ...]:
@@ -92,10 +98,3 @@ class _EachItsOwn:
         if v not in self.names:
             self.names[v] = f"{v.name or 't'}__{len(self.names)}"
         return self.names[v]
-
-
-class _Flat(Printer):
-    """Prints each operation as a statement; what writes at each index is the call that it is."""
-
-    def each(self, op: Op) -> Block:
-        return [gast.Expr(call(*map(self.value, op.operands)))]

@@ -279,8 +279,8 @@ class Printer:
         """Return under which names an inner scope finds what it captures."""
         found = {}
         for word, v in zip(captured(op), op.operands, strict=True):
-            assert isinstance(v, Var)
-            found[word] = self.names.of(v)
+            assert isinstance(v, Var | P.Outer)
+            found[word] = self.names.of(v) if isinstance(v, Var) else v.name
         return {word: name(new) for word, new in found.items() if word != new}
 
     # regions

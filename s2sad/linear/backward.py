@@ -27,6 +27,7 @@ from s2sad.linear.turned_memory import (
     shows_parts_of_complex,
     turned_augmented,
     turned_display,
+    turned_each,
     turned_field,
     turned_item,
     turned_joined,
@@ -36,7 +37,7 @@ from s2sad.linear.turned_memory import (
     turned_tuple,
     turned_unpack,
 )
-from s2sad.linear.turned_slots import complete, hand_over
+from s2sad.linear.turned_slots import hand_over, made_by_rule
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
 
@@ -63,6 +64,9 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         return
     if form in ("augmented item", "augmented", "augmented field"):
         turned_augmented(sweep, op, acc)
+        return
+    if form == "each item":
+        turned_each(sweep, op, acc)
         return
     if form == "discard":
         return
@@ -93,7 +97,10 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     if form in ("tuple", "same", "infix"):
         for o in op.operands:
             hand_over(op.outs[0], o.value if isinstance(o, P.Spread) else o, acc)
-    bars = [taken(sweep, op, v, acc) for v in op.outs]
+    if form == "tangent":
+        bars = [made_by_rule(sweep, v, original, acc) for v in op.outs]
+    else:
+        bars = [taken(sweep, op, v, acc) for v in op.outs]
     if not any(bars):
         return
     if form == "unpack":
@@ -120,7 +127,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         case "infix" if isinstance(sweep.values[op.outs[0]].kind, K.Tuple):
             turned_joined(sweep, op, bar, acc)
         case "call" if function_of(op) is sum and len(op.operands) == 2 and not op.settings:
-            turned_sum(sweep, op, value_of(bar), acc)
+            turned_sum(sweep, original, value_of(bar), acc)
         case "call" if function_of(op) is float and sweep.is_number(op.operands[1]):
             acc.add(op.operands[1], bar)
         case "call" if function_of(op) in (np.asarray, np.array):
@@ -142,8 +149,7 @@ def taken(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> Bar | None:
         whole = v in sweep.values and is_structure(sweep.values[v].kind)
         if whole or acc.is_shadowed(source) or acc.shows_memory(source):
             return acc.of.pop(v, None)
-    made = op.primitive.form == "tangent" and acc.shows_memory(v)
-    return complete(v, acc) if made else acc.taken(v)
+    return acc.taken(v)
 
 
 def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> None:

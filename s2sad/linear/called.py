@@ -78,7 +78,7 @@ def called(t: Tangents, op: Op) -> None:
             t.give(out, t.emit(L.CALL, (callee, t.maybe(args[0])), out.kind))
             return
     if rule is not None and rule.calls:
-        called_with_functions(t, out, fn, args, named)
+        called_with_functions(t, op, fn, args, named)
         return
     if fn in (max, min) and (named or len(args) > 1) and _chosen(t, out, fn, args, dict(named)):
         return

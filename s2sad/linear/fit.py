@@ -38,6 +38,18 @@ def fit(t: Tangents, value: Operand, kind: Kind, operand: Operand) -> Operand:
     return cast(t, value, kind, operand)
 
 
+def fit_stored(t: Tangents, value: Operand, part: Kind, stored: Operand) -> Operand:
+    """Return what a part of memory passes back to what was stored there.
+
+    A wide value that is stored in a narrow array has a wide cotangent.
+    """
+    value, target = fit(t, value, part, stored), kind_of(stored)
+    narrow = dtype_of(part) in NARROW and dtype_of(target) in _WIDE
+    if not narrow or not isinstance(target, K.Array) or not target.rank:
+        return value
+    return t.emit(L.method("astype"), (value, t.table.outer(np, str(target.dtype))), target)
+
+
 def _unbroadcast(
     t: Tangents, value: Operand, kind: K.Array, target: K.Array, operand: Operand
 ) -> Operand:

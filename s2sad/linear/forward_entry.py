@@ -248,14 +248,14 @@ def printed_of(table: Table, linear: Linear, made: P.Program, seeded: bool = Tru
     caught = any(isinstance(o, P.Try | P.With) for o in P.every(made.block))
     known = Derived(memories(made), linear.values, frozenset(linear.of.values()), caught)
     if table.backward:
-        return _statements(printed(made, temps, known))
+        return _statements(printed(made, temps, known, comes_back=False))
     parts = temps | {v.name for v in known.shadows}
     made = checked(ordered(made, known, lambda v: not v.name or v.name in parts))
     if not table.derivation.abreast:
-        return _statements(printed(made, temps, known))
+        return _statements(printed(made, temps, known, comes_back=False))
     made = checked(_abreast(table, linear, made, temps, seeded))
     temps |= {name for dot, name in table.names.lists.items() if dot in temps}
-    return _statements(printed(made, temps))
+    return _statements(printed(made, temps, comes_back=False))
 
 
 def _statements(node: Node) -> Block:

@@ -9,22 +9,23 @@ function, and, as the tangent of that, the tangents of what the function capture
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import gast
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
 from s2sad.errors import Error
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
-from s2sad.linear.operand_binding import bound_to
+from s2sad.linear.operand_binding import Bound, bound_to
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NOTHING, Tangents
 from s2sad.linear.tangents_of import Computed, computed
-from s2sad.linear.user_calls import captured_here
+from s2sad.linear.user_calls import captured_here, kinds_given
 from s2sad.modes.guarded import Site
 from s2sad.modes.handed import Called, FunctionVjp, called_with
 from s2sad.modes.tried import without
@@ -50,34 +51,37 @@ Named = list[tuple[str, Operand]]
 
 
 def with_functions(
-    t: Tangents, out: Var, fn: object, args: Sequence[Operand], named: Named
+    t: Tangents, op: Op, fn: object, args: list[Operand], named: Named
 ) -> tuple[list[Operand], Named]:
     """Return what a call is given, with values and pullbacks in the place of functions."""
+    (out,) = op.outs
     given = (*args, *(v for _, v in named))
     words = tuple(n for n, _ in named)
     told = Computed(fn, out, given, tuple(map(t.maybe, given)), words, False, ())
-    made = _functions(t, told)
+    by_place, by_name = kinds_given(t, op, args, dict(named))
+    kinds = zip(given, (*by_place, *(by_name[n] for n in words)), strict=True)
+    made = _functions(t, told, dict(kinds))
     return [made.get(o, o) for o in args], [(n, made.get(o, o)) for n, o in named]
 
 
 def called_with_functions(
-    t: Tangents, out: Var, fn: object, args: Sequence[Operand], named: Named
+    t: Tangents, op: Op, fn: object, args: list[Operand], named: Named
 ) -> None:
     """Give what a library's function computes its tangent; functions may be among what it gets."""
+    (out,) = op.outs
     rule = registry.rule_for(fn)
     if rule is not None and rule.calls:
-        args, named = with_functions(t, out, fn, args, named)
+        args, named = with_functions(t, op, fn, args, named)
     computed(t, out, fn, args, named)
 
 
-def _functions(t: Tangents, told: Computed) -> dict[Operand, Operand]:
+def _functions(
+    t: Tangents, told: Computed, known: Mapping[Operand, Kind]
+) -> dict[Operand, Operand]:
     """Return what stands for the functions that are given; its tangent is of what they capture."""
-    rule = registry.rule_for(told.fn)
-    if rule is None or rule.pushforward is None:
-        raise t.without_rule(*without(told.fn, "pushforward"))
-    bound = bound_to(t, told, rule.pushforward, "pushforward")
+    bound = _bound(t, told)
     nodes: dict[str, Node] = {n: name(n) for n in bound.arrays}
-    kinds = {nodes[n]: t.kind(o) for n, (o, _) in bound.arrays.items()}
+    kinds = {nodes[n]: known.get(o) or t.kind(o) for n, (o, _) in bound.arrays.items()}
     found: dict[Operand, Operand] = {}
     for n, node, how in called_with(told.fn, told.out.kind, nodes, kinds.__getitem__):
         made = _derived(t, told, node, kinds[node], how)
@@ -87,6 +91,17 @@ def _functions(t: Tangents, told: Computed) -> dict[Operand, Operand]:
             t.of[operand] = dots
         found[bound.arrays[n][0]] = operand
     return found
+
+
+def _bound(t: Tangents, told: Computed) -> Bound:
+    """Return what is given as the parameters of the rule that is asked for what is derived."""
+    word: Literal["pullback", "pushforward"] = "pullback" if t.table.backward else "pushforward"
+    rule = registry.rule_for(told.fn)
+    assert rule is not None
+    made = rule.pullback if t.table.backward else rule.pushforward
+    if made is None:
+        raise t.without_rule(*without(told.fn, word))
+    return bound_to(t, told, made, word)
 
 
 def _derived(t: Tangents, told: Computed, node: Node, kind: Kind, how: Called) -> FunctionVjp:
@@ -110,9 +125,20 @@ def _pullback(t: Tangents, node: Node) -> Var:
     out = Var("", K.UNKNOWN)
     partial = t.table.outer(functools, "partial")
     function = P.Outer(node.args[0].id, K.UNKNOWN)
-    settings = tuple((k.arg, _value(t, k.value.id)) for k in node.keywords)
+    settings = tuple((k.arg, _kept(t, k.value.id)) for k in node.keywords)
     t.add(Op((out,), L.CALL, (partial, function), settings, (), (), t.origin))
     return out
+
+
+def _kept(t: Tangents, word: str) -> Operand:
+    """Return what a captured name means, in reverse mode as it is now: it is read later."""
+    value = _value(t, word)
+    if not isinstance(value, Var) or not t.table.backward or value not in t.table.facts.written:
+        return value
+    copy = t.call(t.table.helper(runtime.private), (value,), value.kind)
+    if value in t.of:
+        t.of[copy] = t.of[value]
+    return copy
 
 
 def _value(t: Tangents, word: str) -> Operand:

@@ -41,6 +41,8 @@ def parts_of_memory(block: P.Block, values: Mapping[Var, Var], table: Table) -> 
         if isinstance(whole, K.Tuple) and is_structure(kind):
             raise NotYet("a structure in a tuple, turned round")
         shows = isinstance(kind, K.Array) and values[out] in table.facts.written
+        if isinstance(whole, K.Tuple) and shows:
+            raise NotYet("memory in a tuple that is written, turned round")
         if isinstance(whole, K.Tuple) or not (shows or is_structure(kind)):
             continue
         if op.primitive.form == "item" and isinstance(whole, K.List):

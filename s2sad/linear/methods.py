@@ -77,7 +77,7 @@ def _of_library(t: Tangents, op: Op, kind: Kind) -> None:
     t.add(op)
     if t.table.carries(out):
         named = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
-        called_with_functions(t, out, fn, args, named)
+        called_with_functions(t, op, fn, args, named)
 
 
 def _of_array(t: Tangents, op: Op) -> None:

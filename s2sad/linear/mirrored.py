@@ -376,8 +376,16 @@ def _each(t: Tangents, op: Op) -> None:
             f"s2sad cannot differentiate {op.primitive.word} at indices that may repeat.",
             "Use np.add.at, or loop over the indices.",
         )
-    if t.has(value):
+    if not t.has(value):
+        return
+    if not t.table.backward:
         _call_each(t, op, (fn, shadow, index, t.maybe(value)))
+        return
+    whole = kind_of(owner)
+    part = array_item(whole, _index_kind(t, index)) if isinstance(whole, K.Array) else K.UNKNOWN
+    given = (fn, shadow, t.index(index), t.maybe(value))
+    places = (Place(shadow, (P.Item(index),)),)
+    t.add(Op((), op.primitive, given, (("part", part),), (), places, op.origin))
 
 
 def _call_each(t: Tangents, op: Op, given: tuple[Operand, ...]) -> None:
@@ -425,7 +433,7 @@ def _look(t: Tangents, op: Op) -> None:
 def _bind(t: Tangents, op: Op) -> None:
     cell, value = op.operands
     t.add(op)
-    if not isinstance(cell, Var) or not t.table.carries(cell):
+    if not isinstance(cell, Var) or not t.table.carries(cell) or _is_function(value):
         return
     if op.primitive is L.BIND_INSIDE:
         raise t.cannot(
@@ -436,10 +444,14 @@ def _bind(t: Tangents, op: Op) -> None:
     t.add(Op((), op.primitive, (dot, tangent_of(t, value)), (), (), (Place(dot),), op.origin))
 
 
+def _is_function(value: Operand) -> bool:
+    return isinstance(kind_of(value), K.Known | K.LocalFunction | K.Choice)
+
+
 def _forget(t: Tangents, op: Op) -> None:
     (cell,) = op.operands
     t.add(op)
-    if isinstance(cell, Var) and t.table.carries(cell):
+    if isinstance(cell, Var) and t.table.carries(cell) and cell in t.of:
         dot = cell_of(t, cell)
         t.add(Op((), op.primitive, (dot,), (), (), (Place(dot),), op.origin))
 

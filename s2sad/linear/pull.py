@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
+from s2sad.emitted.listed import listed_like
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
@@ -22,7 +25,7 @@ from s2sad.linear.ruled import spliced
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
 from s2sad.linear.tangents_of import Computed
 from s2sad.modes.inline import RuleRefusal
-from s2sad.modes.shapes import dtype_of
+from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
 
@@ -90,14 +93,15 @@ def _by_pullback(
         given[word] = tuple(o for o, _ in more)
         pairs += more
     wraps = registry.wants_arrays(told.fn)
-    made = spliced(t.table.refs, pull, given, t.origin, len(pairs), wraps)
+    apart = bool(rule.calls)  # of what it is given in the place of functions no kind is known
+    made = spliced(t.table.refs, pull, given, t.origin, len(pairs), wraps, apart)
     t.ops += made.ops
     kind = told.out.kind
     for (operand, dot), value in zip(pairs, made.results, strict=True):
         if value is None or value == NOTHING or not isinstance(dot, Var):
             continue
-        if isinstance(kind_of(operand), K.List):
-            yield dot, _listed(t, value, operand, kind)
+        if isinstance(kind_of(operand), K.List | K.Tuple):
+            yield dot, _in_sequence(t, value, operand, kind)
             continue
         no_axes = isinstance(kind, K.Array) and not kind.rank
         if K.is_scalar(kind_of(operand)) and (no_axes or wraps):
@@ -105,21 +109,46 @@ def _by_pullback(
         yield dot, cast(t, value, kind, operand)
 
 
-def _listed(t: Tangents, value: Operand, operand: Operand, kind: Kind) -> Operand:
-    """Return the cotangent of a list of numbers, or of arrays: a rule gives that of an array."""
-    whole = kind_of(operand)
-    assert isinstance(whole, K.List)
-    if not isinstance(whole.item, K.Num | K.Array) or dtype_of(whole.item) != dtype_of(kind):
-        raise NotYet("a rule that gives cotangents of lists")
-    if isinstance(kind_of(value), K.List):
+def _in_sequence(t: Tangents, value: Operand, operand: Operand, kind: Kind) -> Operand:
+    """Return the cotangent of a list or a tuple, whose parts have their own dtypes.
+
+    A rule makes an array of a sequence, and gives the cotangent of that.
+    """
+    whole = t.kind(operand)
+    leaves = list(_leaves(whole))
+    unknown = any(isinstance(k, K.Unknown | K.Unbound) for k in leaves)
+    narrow = {dtype_of(k) for k in leaves} & set(NARROW)
+    mixed = K.is_complex(kind) and not all(map(K.is_complex, leaves))
+    if unknown or mixed or narrow - {dtype_of(kind)} or dtype_of(kind) in NARROW:
+        value = t.call(t.table.helper(runtime.fitted), (value, operand), tangent_kind(whole))
+    elif isinstance(whole, K.List) and isinstance(kind_of(value), K.List):
         return value
-    return t.call(P.Outer("list", K.Known(list)), (value,), whole)
+    if isinstance(whole, K.List):
+        return t.call(P.Outer("list", K.Known(list)), (value,), whole)
+    if any(isinstance(k, K.List | K.Tuple) for k in whole.inside):
+        return t.call(t.table.helper(listed_like), (value, operand), whole)
+    return t.call(P.Outer("tuple", K.Known(tuple)), (value,), whole)
+
+
+def _leaves(kind: Kind) -> Iterator[Kind]:
+    """Yield the kinds of the numbers and arrays in a sequence, and of those in sequences in it."""
+    for k in kind.inside:
+        if isinstance(k, K.List | K.Tuple):
+            yield from _leaves(k)
+        elif isinstance(k, K.Union):
+            yield from K.options(k)
+        elif K.differentiable(k) or isinstance(k, K.Unknown | K.Unbound):
+            yield k
 
 
 def _number(t: Tangents, value: Operand, operand: Operand) -> Operand:
     """Return the number in what may be an array without axes."""
-    kind = tangent_kind(kind_of(operand))
-    if isinstance(kind_of(value), K.Num):
+    kind, given = tangent_kind(kind_of(operand)), kind_of(value)
+    if isinstance(given, K.Num):
         return value
-    empty = t.emit(L.TUPLE, (), K.UNKNOWN)
-    return t.emit(L.ITEM, (value, empty), kind)
+    if isinstance(given, K.Array) or not isinstance(kind, K.Num) or kind.type != "float":
+        empty = t.emit(L.TUPLE, (), K.UNKNOWN)
+        return t.emit(L.ITEM, (value, empty), kind)
+    if kind.dtype in (None, "any"):
+        return t.call(P.Outer("float", K.Known(float)), (value,), kind)
+    return t.call(t.table.outer(np, str(kind.dtype)), (value,), kind)

@@ -20,7 +20,6 @@ from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_blocks
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import Table
 from s2sad.primitives import language as L
 from s2sad.rulebook.facts import numbers_of
 
@@ -176,17 +175,20 @@ def _part(op: P.Operation) -> K.Kind | None:
     return part if isinstance(part, K.Num | K.Array) else None
 
 
-def put_back(found: Written, reads: Mapping[Op, tuple[Var, ...]], table: Table) -> Written:
-    """Choose the memory that is put back; `reads` are arrays that operations on tangents read."""
+def put_back(
+    found: Written, reads: Mapping[Op, tuple[Var, ...]], handed: frozenset[Var]
+) -> Written:
+    """Choose the memory that is put back; `reads` are arrays that operations on tangents read.
+
+    What is `handed` to others is not put back.
+    """
     roots: set[Var] = set()
     undone: set[P.Operation] = set()
-    end = table.facts.program.block.end
-    given = {found.memory.of(v) for v in map(P.variable, end.results) if v is not None}
     for root, writes in found.writes.items():
         if any(w in found.fragile for w in writes):
             continue
-        handed = (root in given and table.outermost) or found.memory.is_outside(root)
-        if handed or not all(_part(w) for w in writes):
+        known = root in handed or found.memory.is_outside(root)
+        if known or not all(_part(w) for w in writes):
             continue
         readers = [(op, v) for op, vs in reads.items() for v in vs if found.memory.of(v) is root]
         readers = [(op, v) for op, v in readers if found.after(op, v)]

@@ -43,8 +43,8 @@ class Part:
         match maker.primitive.form:
             case "slice":
                 return True
-            case "infix" | "prefix":
-                return isinstance(v.kind, K.Num)
+            case "infix" | "prefix":  # of arrays it reads memory, which may have changed
+                return all(isinstance(k, K.Num) for k in (v.kind, *given))
             case "compare":
                 return all(isinstance(k, K.Num | K.NoneKind) for k in given)
             case "tuple":

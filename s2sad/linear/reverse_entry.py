@@ -6,69 +6,86 @@ import dataclasses
 
 from s2sad import kinds as K
 from s2sad import runtime
-from s2sad.facts.fence import fence_meaning
+from s2sad.emitted.found import surely_real
 from s2sad.ir import program as P
-from s2sad.ir.program import Operand, Var
-from s2sad.ir.unused import without_unused
-from s2sad.linear.bar_names import named
-from s2sad.linear.forward_entry import on_copies, printed_of, settled, table_of
-from s2sad.linear.function_facts import activity_of
-from s2sad.linear.headings import headed
-from s2sad.linear.linearise import linearise
-from s2sad.linear.put_back import without_needless
-from s2sad.linear.slots import narrowed, read_in
-from s2sad.linear.tangent_table import NotYet, Tangents
-from s2sad.linear.transpose import transpose
+from s2sad.ir.program import Op, Operand
+from s2sad.known.mixed import may_be_complex_number
+from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps, one
+from s2sad.linear.finished import finished
+from s2sad.linear.forward_entry import on_copies
+from s2sad.linear.handed_back import derivatives
+from s2sad.linear.tangent_table import Tangents
+from s2sad.linear.zero_tangents import part
 from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node, assign, call, name
 from s2sad.primitives import language as L
 from s2sad.requests import Request
 from s2sad.stages import Arrival
-from s2sad.steps.derivation import Analysed, Derivation, memory_of
-from s2sad.steps.strong import zeros_of
+from s2sad.steps.copying import look_before_copies, work_on_copies
+from s2sad.steps.derivation import Analysed, Derivation
 
 
-def reverse_function(
-    d: Derivation, a: Analysed, request: Request, entry: str, doc: str, copies: Block
-) -> Node:
+def reverse_function(d: Derivation, a: Analysed, request: Request, entry: str, doc: str) -> Node:
     """Return f_grad(*args), or f_value_and_grad(*args)."""
-    if request.has_aux or request.picked or request.batch:
-        raise NotYet("a result beside the one that is differentiated, or parts of arguments")
-    if not isinstance(a.kinds.result, K.Num) or a.kinds.result.dtype in ("float16", "float32"):
-        raise NotYet(f"a gradient of {K.describe(a.kinds.result)}")
-    facts = activity_of(d, a, request.wrt, True)
-    fence_meaning(a.function, a.kinds, facts, memory_of(d, a), request.constant)
-    program, table = table_of(d, a, request.wrt, facts, True)
-    table.guarded = zeros_of(d, a, facts, frozenset(request.wrt), Arrival(one=True))
-    linear = linearise(program, table, request.wrt)
-    value, dot = linear.program.block.end.results
-    seeds: dict[Var, Operand] = {dot: P.Const(1.0)} if isinstance(dot, Var) else {}
-    made = transpose(linear, table, request.wrt, seeds)
-    before: tuple[P.Operation, ...] = ()
-    start: tuple[P.Operation, ...] = ()
-    if made.shadows is not None:
-        before = (P.Op((made.shadows,), L.DICT, ()),)
-        start = made.start
-        copies = [*copies, *_own(d, program, request, copies)]
+    result = a.function.result
+    arrival = Arrival(one=not request.has_aux)
+    asked = Asked(request, a, arrival, frozenset({result}))
+    found = both_sweeps(d, asked, lambda t: {result: one(t, a.kinds.result, request.has_aux)})
+    table, value = found.table, found.value
     t = Tangents(table)
-    result: Operand = made.bars[0]
-    if not request.single:
-        result = t.emit(L.TUPLE, made.bars, K.UNKNOWN)
+    _check_result(t, a, value, request.has_aux)
+    checks, t.ops = t.ops, []
+    bars = derivatives(t, found, request)
+    given = bars[0] if request.single else t.emit(L.TUPLE, bars, K.UNKNOWN)
     if request.mode == "value_and_grad":
-        result = t.emit(L.TUPLE, (value, result), K.UNKNOWN)
-    backward = headed((*before, *made.backward), table)
-    ops = (*start, *made.forward, *backward, *t.ops)
-    block = P.Block(program.block.params, ops, P.End("next", (result,)))
-    whole = on_copies(dataclasses.replace(program, block=block), copies, linear, table)
-    whole = without_needless(settled(table, linear, whole))
-    whole = without_unused(narrowed(whole, read_in(whole, made.sweep.entries)))
-    whole = named(whole, made.words)
-    return define_with(a.function.node, entry, doc, printed_of(table, linear, whole), [])
+        given = t.emit(L.TUPLE, (value, given), K.UNKNOWN)
+    elif request.has_aux:
+        given = t.emit(L.TUPLE, (given, item(t, value, 1)), K.UNKNOWN)
+    made = found.made
+    ops = (*found.forward, *checks, *made.backward, *t.ops)
+    kept = request.has_aux and not K.shares_nothing(a.kinds.result)
+    copies = [*work_on_copies(d, a, kept or made.shadows is not None)]
+    if made.shadows is not None:
+        copies += owned_arguments(d, found, request, copies)
+    block = P.Block(found.program.block.params, ops, P.End("next", (given,)))
+    whole = dataclasses.replace(found.program, block=block)
+    body = finished(found, on_copies(whole, copies, found.linear, table))
+    node = define_with(a.function.node, entry, doc, body, [])
+    return look_before_copies(d, a, node) if copies else node
 
 
-def _own(d: Derivation, program: P.Program, request: Request, copies: Block) -> Block:
+def item(t: Tangents, value: Operand, at: int) -> Operand:
+    """Return an item of the pair that a function gives."""
+    kind = value.kind if isinstance(value, P.Var) else K.UNKNOWN
+    assert isinstance(kind, K.Tuple)
+    return part(t, value, kind, at)
+
+
+def owned_arguments(d: Derivation, found: BothSweeps, request: Request, copies: Block) -> Block:
     """Return copies of arguments that are memory: each is known apart from all others."""
     done = {s.targets[0].id for s in copies}
-    names = [v.name for v in program.block.params if not K.shares_nothing(v.kind)]
+    params = found.program.block.params
+    names = [v.name for v in params if not K.shares_nothing(v.kind)]
     again = [n for n in names if n in request.wrt and n not in done]
     return [assign(n, call(d.refs.function(runtime.private), name(n))) for n in again]
+
+
+def _check_result(t: Tangents, a: Analysed, value: Operand, has_aux: bool) -> None:
+    """Add what refuses, at run time, a result that has no gradient: None, or a complex number."""
+    kind = a.kinds.result
+    if has_aux and isinstance(kind, K.Tuple):
+        kind, value = kind.items[0], item(t, value, 0)
+    elif K.NONE in K.options(kind):
+        _refuse_none(t, value, a.function.source.name)
+    if may_be_complex_number(kind):
+        looked = t.call(t.table.helper(surely_real), (value,), K.NONE)
+        t.add(Op((), L.DISCARD, (looked,), (), (), (), t.origin))
+
+
+def _refuse_none(t: Tangents, value: Operand, label: str) -> None:
+    test = t.emit(L.compare("Is"), (value, P.Const(None)), K.BOOL)
+    with t.inside() as ops:
+        words = P.Const(f"{label} returned None, which has no gradient")
+        error = t.call(P.Outer("TypeError", K.Known(TypeError)), (words,), K.UNKNOWN)
+    refused = P.Block((), tuple(ops), P.End("raise", (error,)))
+    t.add(P.If((), test, refused, P.Block((), (), P.End("next")), "if", t.origin))

@@ -15,22 +15,22 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.facts.fence import fence_meaning
+from s2sad.causes import Story
+from s2sad.facts.fence import fence
 from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
-from s2sad.ir.program import Operand, Var
-from s2sad.ir.unused import without_unused
-from s2sad.linear.bar_names import named
+from s2sad.ir.program import Var
+from s2sad.linear.both_sweeps import BothSweeps
 from s2sad.linear.by_identity import is_memory, is_structure
-from s2sad.linear.forward_entry import Around, printed_of, settled, table_of
+from s2sad.linear.cotangents_of import Bar
+from s2sad.linear.finished import apart, text_with_names, with_forward
+from s2sad.linear.forward_entry import Around, table_of
 from s2sad.linear.function_facts import activity_of
 from s2sad.linear.headings import headed
 from s2sad.linear.linearise import linearise
-from s2sad.linear.put_back import without_needless
-from s2sad.linear.slots import narrowed, read_in
+from s2sad.linear.read_outside import note_outside
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
-from s2sad.linear.tape import met_in
-from s2sad.linear.transpose import parted, transpose
+from s2sad.linear.transpose import Stands, parted, transpose
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.modes.shadows import define_with
 from s2sad.primitives import language as L
@@ -54,6 +54,11 @@ class Reverse:
     seeded: bool
 
 
+def own_bar(v: Var) -> Bar:
+    """Return a cotangent that is handed over: memory that may be changed in place."""
+    return Bar(v, isinstance(v.kind, K.Array))
+
+
 def reverse_pair(
     d: Derivation, call: UserCall, wrt: tuple[str, ...], lent: frozenset[str]
 ) -> Reverse:
@@ -65,7 +70,8 @@ def reverse_pair(
         return known
     a = analyse(d, call.fn, call.params, extra)
     facts = activity_of(d, a, wrt, True)
-    fence_meaning(a.function, a.kinds, facts, memory_of(d, a))
+    fence(a.function, a.kinds, facts, memory_of(d, a), on_program=True)
+    d.told[a] = Story(facts, wrt)
     lent = frozenset(a.function.result if n == "@result" else n for n in lent)
     program, table = table_of(d, a, wrt, facts, False, Around(lent=lent))
     table.guarded = zeros_of(d, a, facts, frozenset(wrt), Arrival(zeros=True))
@@ -88,41 +94,33 @@ def reverse_pair(
     bar = Var(f"{a.function.result}_bar", tangent_kind(a.kinds.result))
     params = {v.name: v for v in program.block.params}
     bars = {p: Var(f"{p}_bar", tangent_kind(params[p].kind)) for p in shadows}
-    seeds: dict[Var, Operand] = {linear.of[params[p]]: v for p, v in bars.items()}
+    seeds = {linear.of[params[p]]: own_bar(v) for p, v in bars.items()}
     if seeded and isinstance(dot, Var):
-        seeds[dot] = bar
-    made = transpose(linear, table, wrt, seeds, bool(lent))
-    back, needed = parted(made, table)
+        seeds[dot] = own_bar(bar)
+    made = transpose(linear, table, wrt, seeds, Stands(lent=bool(lent)))
+    made = dataclasses.replace(made, backward=headed(made.backward, table))
+    note_outside(d, a, made.backward)
+    both = BothSweeps(program, table, linear, made)
     given = (*([] if made.shadows is None else [made.shadows]), *bars.values())
     given = (*given, *([bar] if seeded else []))
     t = Tangents(table)
-    bars_ = back.end.results
-    result: Operand = bars_[0] if len(bars_) == 1 else t.emit(L.TUPLE, bars_, K.UNKNOWN)
-    end = P.End("next", (result,))
-    reverse = P.Program(
-        found.reverse, P.Block((*needed, *given), (*headed(back.ops, table), *t.ops), end), None
-    )
-    reverse = without_needless(settled(table, linear, reverse))
-    entries = read_in(reverse, made.sweep.entries)
-    reverse = without_unused(narrowed(reverse, entries))
-    read = {*met_in(P.Block((), reverse.block.ops, reverse.block.end))}
-    needed = [v for v in needed if v in read]
+    result = made.bars[0] if len(made.bars) == 1 else t.emit(L.TUPLE, made.bars, K.UNKNOWN)
+    block = P.Block(given, (*made.backward, *t.ops), P.End("next", (result,)))
+    reverse = apart(both, parted(made, table, block), made.forward)
     t = Tangents(table)
-    kept = t.emit(L.TUPLE, needed, K.UNKNOWN)
+    kept = t.emit(L.TUPLE, reverse.needed, K.UNKNOWN)
     pair = t.emit(L.TUPLE, (value, kept), K.UNKNOWN)
     block = P.Block(program.block.params, (*made.forward, *t.ops), P.End("next", (pair,)))
-    whole = narrowed(settled(table, linear, dataclasses.replace(program, block=block)), entries)
-    whole = without_unused(whole)
+    whole = with_forward(both, dataclasses.replace(program, block=block), reverse.entries)
     doc = f"Value of {base}, and what its reverse needs."
-    node = define_with(a.function.node, found.forward, doc, printed_of(table, linear, whole), [])
+    node = define_with(a.function.node, found.forward, doc, text_with_names(both, whole), [])
     add(d, node, a.function.source.fn, a)
     saved = Var("saved", K.UNKNOWN)
     start: tuple[P.Operation, ...] = ()
-    if needed:
-        start = (P.Op(tuple(needed), L.UNPACK, (saved,)),)
+    if reverse.needed:
+        start = (P.Op(tuple(reverse.needed), L.UNPACK, (saved,)),)
     given = (saved, *given)
     block = P.Block(given, (*start, *reverse.block.ops), reverse.block.end)
-    reverse = named(dataclasses.replace(reverse, block=block), made.words)
     node = gast.FunctionDef(
         found.reverse,
         gast.arguments(
@@ -130,7 +128,7 @@ def reverse_pair(
         ),
         [
             gast.Expr(gast.Constant(f"Cotangents of the arguments of {base}.", None)),
-            *printed_of(table, linear, reverse),
+            *text_with_names(both, P.Program(found.reverse, block, None)),
         ],
         [],
         None,

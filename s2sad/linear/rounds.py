@@ -10,7 +10,7 @@ there. Where others may turn back twice, it goes through the tape and leaves it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -198,11 +198,13 @@ def _by_numbers(
         forward = replace(forward, body=inner)
         t.origin = forward.origin
         with t.inside() as before:
-            found = taken(tape_of(tape), fresh, t)
+            found = taken(tape, fresh, t)
         sweep.entries.append(Entry((entry,), found, tuple(fresh)))
         body = replace(body, ops=(*before, *body.ops))
     if sweep.tape.shares or tape.list is None:
         return Kept((forward,), over, index, body)
+    if tape.back is not None:
+        t.add(_called(tape.back, reversed, tape.list, t))
     made = Op((tape.list,), L.LIST, (), (), (), (), forward.origin)
     return Kept((made, forward), over, index, body)
 
@@ -295,10 +297,21 @@ def inside(sweep: Sweep, loop: Loop) -> Iterator[Tape]:
         sweep.tape = around
 
 
-def taken(saved: Var, fresh: Sequence[Var], t: Tangents) -> Var:
-    """Take values from the tape; return the entry."""
+def _called(out: Var, fn: Callable[..., object], given: Var, t: Tangents) -> Op:
+    places = (Place(given, (P.Anywhere(),)),)
+    callee = P.Outer(fn.__name__, K.Known(fn))
+    return Op((out,), L.CALL, (callee, given), (), places, places, t.origin)
+
+
+def taken(tape: Tape, fresh: Sequence[Var], t: Tangents) -> Var:
+    """Take values from the end of the tape, or go back through it; return the entry."""
+    saved = tape_of(tape)
     places = (Place(saved, (P.Anywhere(),)),)
     entry = Var("", K.Tuple(tuple(v.kind for v in fresh)))
-    t.add(Op((entry,), L.method("pop"), (saved,), (), places, places, t.origin))
+    if t.table.derivation.reusable:
+        tape.back = tape.back or Var("back", K.UNKNOWN)
+        t.add(_called(entry, next, tape.back, t))
+    else:
+        t.add(Op((entry,), L.method("pop"), (saved,), (), places, places, t.origin))
     t.add(Op(tuple(fresh), L.UNPACK, (entry,), (), (), (), t.origin))
     return entry

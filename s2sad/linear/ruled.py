@@ -60,20 +60,21 @@ def spliced(
     origin: P.Code,
     count: int | None = None,
     arrays: bool = False,
+    apart: bool = False,
 ) -> Spliced:
     """Return the operations that a rule amounts to; a RuleRefusal says that it takes no such call.
 
     `given` maps the rule's parameters to operands, a parameter that is absent keeps its default.
     `count` is the number of derivatives that the rule returns, 0 for one that returns a tangent,
     None for as many as the rule is seen to return. A rule for `arrays` gets an array where it
-    would take a number of Python's for one.
+    would take a number of Python's for one. A rule that stays `apart` is called.
     """
     space = space_among(kind_of(o) for o in _each(given))
     given = {**given, **kinsfolk(rule, refs, space)}
     own = rule.func if isinstance(rule, registry.Shared) else rule
     call = Call(own, given, origin, space, count, arrays)
-    if not isinstance(own, types.FunctionType):
-        return Spliced(*called(call, refs, RuleProgram(why="it is no function")))
+    if apart or not isinstance(own, types.FunctionType):
+        return Spliced(*called(call, refs, RuleProgram(why="it stays a call")))
     kinds, symbols = canonical(_kinds(own, given))
     made = program_for(Asked(own, kinds, arrays))
     if made.refuses is not None:

@@ -39,10 +39,14 @@ class Round:
 
 @dataclass
 class Tape:
-    """What the loops at hand keep, if they keep anything; a loop inside of one `shares` it."""
+    """What the loops at hand keep, if they keep anything; a loop inside of one `shares` it.
+
+    A sweep that may run again goes `back` through it, and takes nothing away.
+    """
 
     list: Var | None = None
     shares: bool = False
+    back: Var | None = None
 
 
 @dataclass
@@ -54,7 +58,7 @@ class Sweep:
     read last, `makers` what has bound it. `instead` says what stands in the forward sweep in the
     place of a call, `temps` are results of operations on tangents. The `loops` are those around;
     one that is `called` may run often, too. `tape` is that of the loops, `entries` are what is put
-    there.
+    there. Memory that is `handed` to others is not put back, by called functions neither.
     """
 
     values: dict[Var, Var]
@@ -68,6 +72,11 @@ class Sweep:
     called: bool = False
     tape: Tape = field(default_factory=Tape)
     entries: list[Entry] = field(default_factory=list)
+    handed: frozenset[Var] = frozenset()
+
+    def is_handed(self, v: Var) -> bool:
+        """Say whether somebody else goes on to see the memory of a variable."""
+        return not K.shares_nothing(v.kind) and self.written.memory.of(v) in self.handed
 
     def is_linear(self, op: Op) -> bool:
         """Say whether an operation computes tangents, or handles their memory."""

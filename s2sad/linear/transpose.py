@@ -22,23 +22,36 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
+from s2sad.ir.memories import Memories
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import Shadows, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.linearise import Linear
 from s2sad.linear.memory_parts import last_uses, parts_of_memory
-from s2sad.linear.operands import kind_of
 from s2sad.linear.put_back import put_back, written
 from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
-from s2sad.linear.tape import needed_in
 from s2sad.linear.turned_cells import with_contents
 from s2sad.linear.turned_hooks import check_hooks
 from s2sad.linear.turned_regions import turned_block
 from s2sad.linear.turned_slots import complete
 
 _PASSES = ("tangent of call", "discard")  # what these read is kept by others, or by nobody
+
+
+@dataclass(frozen=True)
+class Stands:
+    """Where both sweeps of a function stand.
+
+    Where memory is `lent`, others may write it before the backward sweep. Where that stands
+    `apart`, in a function of its own, what one arm of a branch computes has a value on all paths.
+    What is written into arguments may be `shown` to the caller.
+    """
+
+    lent: bool = False
+    apart: bool = False
+    shown: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,13 +71,12 @@ def transpose(
     linear: Linear,
     table: Table,
     wrt: Sequence[str],
-    seeds: Mapping[Var, Operand],
-    lent: bool = False,
+    seeds: Mapping[Var, Bar],
+    stands: Stands,
 ) -> Turned:
     """Return both sweeps of a program, with the cotangents of some parameters.
 
-    `seeds` are the cotangents at the end, by tangent, memory that may be changed in place. Where
-    memory is `lent`, others may write it before the backward sweep.
+    `seeds` are the cotangents at the end, by tangent.
     """
     block = linear.program.block
     if block.end.how != "next":
@@ -77,21 +89,23 @@ def transpose(
     acc = Cotangents(t, values, {}, shadows)
     if not by_identity:
         acc.refs = parts_of_memory(block, values, table)
-    sweep = Sweep(values, written(table.facts.program, block, lent), last_uses(block))
+    sweep = Sweep(values, written(table.facts.program, block, stands.lent), last_uses(block))
     for op in P.every(block):
         if isinstance(op, Op):
             sweep.makers |= dict.fromkeys(op.outs, op)
             if sweep.is_linear(op):
                 sweep.temps |= {*op.outs}
-    if not (lent or acc.shadows or table.derivation.reusable):
-        sweep.written = put_back(sweep.written, _reads(sweep, block, t), table)
-    sweep.called = not table.outermost
+    if not (acc.shadows or table.derivation.reusable):
+        sweep.handed = _handed(sweep.written.memory, table, stands)
+        if not stands.lent:
+            sweep.written = put_back(sweep.written, _reads(sweep, block, t), sweep.handed)
+    sweep.called = stands.apart or not table.outermost
     check_hooks(block, acc.refs, sweep)
     for v in block.params:
         if v in values and is_structure(values[v].kind):
             acc.born(v)
     for dot, seed in seeds.items():
-        acc.add(dot, Bar(seed, isinstance(kind_of(seed), K.Array)))
+        acc.add(dot, seed)
     seen: dict[Var, Var] = {}
     start: tuple[P.Operation, ...] = ()
     if acc.shadows is not None:
@@ -104,7 +118,12 @@ def transpose(
     if acc.shadows is None:
         bars = tuple(owned(sweep, acc, dot) for dot in asked)
         return Turned(tuple(forward), tuple(t.ops), bars, sweep, acc.words)
-    asked = [d for d in asked if table.outermost or not is_memory(values[d].kind)]
+    gathers = getattr(table.facts.analysed.function.node.args.kwarg, "id", None)
+    asked = [
+        d
+        for d in asked
+        if table.outermost or not is_memory(values[d].kind) or values[d].name == gathers
+    ]
     acc.shadows.seen |= seen
     acc.of |= {dot: bar for dot in asked if (bar := complete(dot, acc)) is not None}
     bars = tuple(
@@ -112,6 +131,15 @@ def transpose(
         for dot in asked
     )
     return Turned(tuple(forward), tuple(t.ops), bars, sweep, acc.words, acc.shadows.table, start)
+
+
+def _handed(memory: Memories, table: Table, stands: Stands) -> frozenset[Var]:
+    """Return memory that somebody else goes on to see: it stays what it is in the end."""
+    block = table.facts.program.block
+    results = [v for v in map(P.variable, block.end.results) if v is not None]
+    seen = [*(results if table.outermost or stands.lent else [])]
+    seen += block.params if stands.shown else ()
+    return frozenset(root for root in map(memory.of, seen) if root is not None)
 
 
 def _reads(sweep: Sweep, block: P.Block, t: Tangents) -> dict[Op, tuple[Var, ...]]:
@@ -148,10 +176,8 @@ def _begin(acc: Cotangents, shadows: Shadows, block: P.Block, table: Table) -> N
         acc.add(dot, Bar(shadows.taken(acc.t, acc.values[dot]), True))
 
 
-def parted(turned: Turned, table: Table) -> tuple[P.Block, list[Var]]:
-    """Return a backward sweep that stands in a function of its own, and what it has to be given."""
+def parted(turned: Turned, table: Table, block: P.Block) -> P.Block:
+    """Return the block of a backward sweep in a function of its own: it computes what is cheap."""
     params = table.facts.program.block.params
     here = frozenset(v for o in turned.forward for v in o.outs) | {*params}
-    block = P.Block((), turned.backward, P.End("next", turned.bars))
-    block = rematerialised(block, Part(turned.sweep, Tangents(table), here), turned.forward)
-    return block, needed_in(block, turned.forward, params)
+    return rematerialised(block, Part(turned.sweep, Tangents(table), here), turned.forward)

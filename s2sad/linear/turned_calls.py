@@ -98,13 +98,12 @@ def _by_identity(
     given: list[Operand] = [saved, shadows.table]
     both = _reversed(sweep, op, acc, pair, given)
     everything = {**call.given, **call.extra}
-    numbers = [p for p in noted.active if not is_memory(call.params[p])]
+    named = [p for p, given in everything.items() if isinstance(given, dict)]
+    numbers = [p for p in noted.active if p in named or not is_memory(call.params[p])]
     kinds = [call.params[p] for p in numbers]
     values = dict(zip(numbers, _apart(t, both, kinds), strict=True)) if numbers else {}
     for p in noted.active:
         if p not in numbers:
-            if isinstance(everything[p], dict):
-                raise NotYet("a function of any number of arguments, turned round")
             for dot in are_plain(op.operands, sweep.values, shadows):
                 if sweep.values[dot] is everything[p]:
                     acc.add(dot, Bar(shadows.taken(t, sweep.values[dot]), True))
@@ -123,16 +122,18 @@ def check_view(sweep: Sweep, noted: CallOfUser, t: Tangents) -> None:
 
 
 def lent_to(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> frozenset[str]:
-    """Return what is lent to a called function: memory that is written after the call."""
+    """Return what is lent to a called function: memory that is written, or seen, after the call."""
     everything = {**noted.call.given, **noted.call.extra}
     found = {
         p
         for p, given in everything.items()
         for o in parts_of(given)
-        if isinstance(o, Var) and o in t.table.facts.written and sweep.written.after(op, o)
+        if isinstance(o, Var) and o in t.table.facts.written
+        if sweep.written.after(op, o) or sweep.is_handed(o)
     }
     (out,) = noted.op.outs
-    later = out in t.table.facts.written and sweep.written.after(op, out)
+    written = out in t.table.facts.written and sweep.written.after(op, out)
+    later = written or sweep.is_handed(out)
     return frozenset(found | ({"@result"} if later else set()))
 
 
@@ -141,7 +142,8 @@ def pass_on(
 ) -> None:
     """Add what a function passes back for one of its parameters."""
     if isinstance(given, tuple | dict):
-        raise NotYet("a function of any number of arguments, turned round")
+        _pass_on_each(sweep, given, value, op, acc)
+        return
     for dot in dict.fromkeys(o for o in op.operands if isinstance(o, Var)):
         if sweep.values.get(dot) is given:
             own = isinstance(kind_of(value), K.Array)
@@ -154,3 +156,28 @@ def pass_on(
                 acc.of[dot] = Bar(value, True)
             else:
                 acc.add(dot, Bar(value, own))
+
+
+def _pass_on_each(
+    sweep: Sweep,
+    given: tuple[Operand, ...] | dict[str, Operand],
+    value: Operand,
+    op: Op,
+    acc: Cotangents,
+) -> None:
+    """Add what a function passes back for a parameter that gathers several arguments.
+
+    By identity, memory in a dict of them has its cotangent already.
+    """
+    dots = {sweep.values[o]: o for o in op.operands if isinstance(o, Var) and o in sweep.values}
+    pairs = given.items() if isinstance(given, dict) else enumerate(given)
+    for at, operand in pairs:
+        v = operand if isinstance(operand, Var) else None
+        if v not in dots or v is None:
+            continue
+        if isinstance(given, dict) and acc.shadows is not None and is_memory(v.kind):
+            if dots[v] not in acc.shadows.dots:
+                acc.add(dots[v], Bar(acc.shadows.taken(acc.t, v), True))
+            continue
+        item = acc.t.emit(L.ITEM, (value, P.Const(at)), tangent_kind(v.kind))
+        acc.add(dots[v], Bar(item))

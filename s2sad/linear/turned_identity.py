@@ -16,7 +16,7 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
 from s2sad.linear.by_identity import Shadows, act, holds_numbers, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
-from s2sad.linear.fit import fit
+from s2sad.linear.fit import fit_stored
 from s2sad.linear.memory_parts import copies
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import NOTHING, NotYet, tangent_kind
@@ -259,7 +259,7 @@ def _copied(sweep: Sweep, shadow: Var, op: Op, kind: Kind, acc: Cotangents) -> N
     value = t.emit(L.method("copy"), (shadow,), tangent_kind(kind))
     if op.primitive.word.endswith("Sub"):
         value = t.emit(L.PREFIX["USub"], (value,), tangent_kind(kind))
-    acc.add(stored, Bar(fit(t, value, kind, sweep.values[stored]), True))
+    acc.add(stored, Bar(fit_stored(t, value, kind, sweep.values[stored]), True))
 
 
 def _joined(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
@@ -11,12 +11,13 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.by_identity import act
 from s2sad.linear.cotangents_of import Bar, Cotangents
-from s2sad.linear.fit import fit
-from s2sad.linear.memory_parts import copies, parts_of_index
+from s2sad.linear.fit import fit, fit_stored
+from s2sad.linear.memory_parts import copies
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
 from s2sad.linear.tangents_of import told_by
+from s2sad.linear.turned_indices import may_repeat, of_last_writes
 from s2sad.linear.turned_slots import length_at, put_in, put_out
 from s2sad.linear.zero_tangents import nothing
 from s2sad.primitives import language as L
@@ -269,10 +270,8 @@ def turned_put(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     plain = isinstance(sweep.values[owner].kind, K.Array)
     if not plain and not isinstance(kind, K.Num):
         raise NotYet("memory put into a structure in the place of other memory, turned round")
-    if steps and may_repeat(steps[0], sweep.makers) and plain:
-        raise NotYet("a write under an index that may repeat, turned round")
     buffer = acc.buffer(owner)
-    found = taken_from(sweep, op, buffer, stored, acc)
+    found = taken_from(sweep, op, buffer, acc)
     where = [acc.t.index(i) for i in steps]
     step = P.Item(where[0]) if where else P.Field(op.primitive.word)
     given = (buffer, *where, P.Const(0.0))
@@ -282,9 +281,13 @@ def turned_put(sweep: Sweep, op: Op, acc: Cotangents) -> None:
 
 
 def taken_from(
-    sweep: Sweep, op: Op, buffer: Var, stored: Operand, acc: Cotangents, sign: str = "Add"
+    sweep: Sweep, op: Op, buffer: Var, acc: Cotangents, sign: str = "Add", each: bool = False
 ) -> Bar | None:
-    """Return a part of a cotangent for what was stored there, if that has a tangent."""
+    """Return a part of a cotangent for what was stored there, if that has a tangent.
+
+    Where the index names an element twice the last write is left, or `each` of them.
+    """
+    stored = op.operands[-1]
     if not isinstance(stored, Var) or stored not in sweep.values:
         return None
     t, value = acc.t, sweep.values[stored]
@@ -292,13 +295,28 @@ def taken_from(
     if not isinstance(part, K.Num | K.Array):
         raise NotYet("a write into a part of unknown kind")
     read = L.ITEM if len(op.operands) == 3 else L.field(op.primitive.word.split()[0])
-    steps = tuple(t.index(i) for i in op.operands[1:-1])
-    found: Operand = t.emit(read, (buffer, *steps), tangent_kind(part))
-    if isinstance(part, K.Array):
+    steps = op.operands[1:-1]
+    again = tuple(map(t.index, steps))
+    found: Operand = t.emit(read, (buffer, *again), tangent_kind(part))
+    in_array = bool(steps) and isinstance(buffer.kind, K.Array)
+    if isinstance(part, K.Array) and not (in_array and copies(steps[0], sweep.makers)):
         found = t.emit(L.method("copy"), (found,), tangent_kind(part))
+    if in_array and not each and may_repeat(steps[0], sweep.makers):
+        found = of_last_writes(t, found, buffer, steps[0])
     if sign == "Sub":
         found = t.emit(L.PREFIX["USub"], (found,), tangent_kind(part))
-    return Bar(fit(t, found, part, value), isinstance(part, K.Array))
+    return Bar(fit_stored(t, found, part, value), isinstance(part, K.Array))
+
+
+def turned_each(sweep: Sweep, op: Op, acc: Cotangents) -> None:
+    """What was added at each index gets the cotangent of the place, which keeps it."""
+    _, owner, index, stored = op.operands
+    if isinstance(owner, Var) and acc.has(owner):
+        word = op.primitive.word
+        at = Op((), L.AUGMENTED_ITEM[word], (owner, index, stored), op.settings)
+        found = taken_from(sweep, at, acc.buffer(owner), acc, word, each=True)
+        if found is not None:
+            acc.add(stored, found)
 
 
 def turned_augmented(sweep: Sweep, op: Op, acc: Cotangents) -> None:
@@ -309,9 +327,7 @@ def turned_augmented(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     if op.primitive.form != "augmented":
         owner, stored = op.operands[0], op.operands[-1]
         if isinstance(owner, Var) and acc.has(owner):
-            if len(op.operands) == 3 and may_repeat(op.operands[1], sweep.makers):
-                raise NotYet("a write under an index that may repeat, turned round")
-            found = taken_from(sweep, op, acc.buffer(owner), stored, acc, word)
+            found = taken_from(sweep, op, acc.buffer(owner), acc, word)
             if found is not None:
                 acc.add(stored, found)
         return
@@ -334,15 +350,7 @@ def turned_augmented(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             value = t.emit(L.PREFIX["USub"], (value,), kind)
         else:
             value = t.emit(L.method("copy"), (value,), kind)
-        acc.add(stored, Bar(fit(t, value, kind, sweep.values[stored]), True))
-
-
-def may_repeat(index: Operand, makers: Mapping[Var, Op]) -> bool:
-    """Say whether an index may name an element twice."""
-    return any(
-        isinstance(k, K.List) or (isinstance(k, K.Array) and k.dtype != "bool")
-        for k in parts_of_index(index, makers)
-    )
+        acc.add(stored, Bar(fit_stored(t, value, kind, sweep.values[stored]), True))
 
 
 def may_be_view(op: Op) -> bool:

@@ -165,6 +165,38 @@ def complete(dot: Var, acc: Cotangents) -> Bar | None:
     return both or bar or found
 
 
+def made_by_rule(sweep: Sweep, dot: Var, op: Op, acc: Cotangents) -> Bar | None:
+    """Return the cotangent of what a rule gives, with those of structures as they were made.
+
+    It has none any more.
+    """
+    v, shadows = acc.values.get(dot), acc.shadows
+    if shadows is None or v is None or not any(map(is_structure, (v.kind, *parts_below(v.kind)))):
+        return complete(dot, acc) if acc.shows_memory(dot) else acc.taken(dot)
+    sweep.look(v, acc.t, shadows, op)
+    if not isinstance(v.kind, K.Tuple):
+        return acc.taken(dot)
+    bar = complete(dot, acc)
+    found = _structures(shadows.picture(acc.t, v), v.kind, acc, shadows)
+    both = bar and found and acc.summed(bar, found, v.kind)
+    return both or bar or found
+
+
+def _structures(seen: Operand, kind: Kind, acc: Cotangents, shadows: Shadows) -> Bar | None:
+    """Return the cotangents of the structures that have been seen in a value."""
+    if not K.differentiable(kind):
+        return None
+    if is_structure(kind):
+        given = (shadows.table, seen)
+        return Bar(act(acc.t, held_numbers.taken_from_picture, given, tangent_kind(kind)), True)
+    if not isinstance(kind, K.Tuple):
+        return None
+    items = [acc.t.emit(L.ITEM, (seen, P.Const(i)), K.UNKNOWN) for i in range(len(kind.items))]
+    pairs = zip(items, kind.items, strict=True)
+    parts = tuple(_structures(item, k, acc, shadows) for item, k in pairs)
+    return Bar(None, parts=parts) if any(parts) else None
+
+
 def hand_over(taker: Operand, source: Operand, acc: Cotangents) -> None:
     """Give a value the cotangent of its memory where what takes it has that by identity."""
     if acc.shadows is not None and isinstance(taker, Var) and taker in acc.values:

@@ -83,7 +83,7 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
             else:
                 return None
     target = made_by(target)
-    kinds, by_name = _kinds_given(t, op, args, named)
+    kinds, by_name = kinds_given(t, op, args, named)
     spread = any(isinstance(o, P.Spread) for o in (*args, *named.values()))
     if method is None and not spread:
         target = as_called_with(target, kinds, by_name)
@@ -175,7 +175,7 @@ def _callee(t: Tangents, op: Op) -> Kind:
     return found if node is None else t.table.facts.analysed.kinds.of.get(node.func, found)
 
 
-def _kinds_given(
+def kinds_given(
     t: Tangents, op: Op, args: list[Operand], named: Mapping[str, Operand]
 ) -> tuple[list[Kind], dict[str, Kind]]:
     """Return the kinds of arguments: of a function that is given, what it captures."""

@@ -102,6 +102,7 @@ class Effects:
     is True the function takes numbers where others want arrays, also on a device. `asks` are the
     special methods that it calls of the objects it is given, the first that their class has; None
     where that may be any. `asks_items` are those that it may call of the items of what it is given.
+    Where `copies` is True it only gives copies, which share no memory with what it is given.
     """
 
     does: Does = "anything"
@@ -111,6 +112,7 @@ class Effects:
     scalars: bool = False
     asks: tuple[str, ...] | None = None
     asks_items: tuple[str, ...] = ()
+    copies: bool = False
 
     @property
     def is_reader(self) -> bool:

@@ -34,7 +34,7 @@ def reverse_entry(
     one: Node,
 ) -> Node:
     """Return f_reverse(*args, *shadows), or for a batch the function and its pullback."""
-    direct, lent, added = _shadowed(d, a, request)
+    direct, lent, added = shadowed_arguments(d, a, request)
     seed = None
     if request.seeded or (request.seeded is None and wants_seed(a)):
         seed = f"{a.function.result}_bar"
@@ -62,11 +62,13 @@ def reverse_entry(
         places_written(a.function, a.kinds, memory_of(d, a)).arrays,
     )
     make = shared_reversal if request.batch else reversal
-    doc = _doc(title_of(d, a.function.source), a, shadows, request.batch)
+    doc = doc_of(title_of(d, a.function.source), a, shadows, request.batch)
     return make(p, finish, entry, doc, shadows, seed)
 
 
-def _shadowed(d: Derivation, a: Analysed, request: Any) -> tuple[list[str], list[str], list[str]]:
+def shadowed_arguments(
+    d: Derivation, a: Analysed, request: Any
+) -> tuple[list[str], list[str], list[str]]:
     """Return the parameters by what their shadows are.
 
     First the arrays, whose shadows are cotangents; then the structures that are written, whose
@@ -211,7 +213,8 @@ def wants_seed(a: Analysed) -> bool:
     return K.differentiable(kind)
 
 
-def _doc(where: str, a: Analysed, shadows: Shadows, batch: bool) -> str:
+def doc_of(where: str, a: Analysed, shadows: Shadows, batch: bool) -> str:
+    """Return the docstring of a function that accumulates into shadows."""
     what = []
     if shadows.names:
         what.append(f"accumulates into {_listed(shadows.names)}")

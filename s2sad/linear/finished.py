@@ -1,0 +1,66 @@
+"""Both sweeps of a function on the last steps before they print.
+
+Before: the operations of both sweeps, as they were turned round. After: the same in fewer words,
+with tapes that hold what is read of them, and without what is put back for nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from s2sad.ir import program as P
+from s2sad.ir.program import Var
+from s2sad.ir.unused import without_unused
+from s2sad.linear.bar_names import named
+from s2sad.linear.both_sweeps import BothSweeps
+from s2sad.linear.forward_entry import printed_of, settled
+from s2sad.linear.put_back import without_needless
+from s2sad.linear.slots import Entry, narrowed, read_in
+from s2sad.linear.tape import needed_in
+from s2sad.nodes import Block
+
+
+def finished(found: BothSweeps, program: P.Program) -> Block:
+    """Return the statements of a program that holds both sweeps."""
+    return text_with_names(found, with_backward(found, program)[0])
+
+
+def with_backward(found: BothSweeps, program: P.Program) -> tuple[P.Program, list[Entry]]:
+    """Return a program that holds a backward sweep, and what its tapes have to hold."""
+    made = without_needless(settled(found.table, found.linear, program))
+    entries = read_in(made, found.made.sweep.entries)
+    return without_unused(narrowed(made, entries)), entries
+
+
+def with_forward(found: BothSweeps, program: P.Program, entries: Sequence[Entry]) -> P.Program:
+    """Return a program whose backward sweep stands elsewhere, with what its tapes have to hold."""
+    return without_unused(narrowed(settled(found.table, found.linear, program), entries))
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A backward sweep in a function of its own, whose algebra is done.
+
+    It reads what is `needed` of the forward sweep, and of its parameters; `entries` are what the
+    tapes of that have to hold.
+    """
+
+    block: P.Block
+    needed: list[Var]
+    entries: list[Entry]
+
+
+def apart(found: BothSweeps, block: P.Block, forward: Sequence[P.Operation]) -> Apart:
+    """Return the block of a backward sweep in fewer words, and what it reads of the forward."""
+    params = found.program.block.params
+    given = (*needed_in(block, forward, params), *block.params)
+    program = P.Program(found.program.name, P.Block(given, block.ops, block.end), None)
+    program, entries = with_backward(found, program)
+    made = P.Block(block.params, program.block.ops, program.block.end)
+    return Apart(made, needed_in(made, forward, params), entries)
+
+
+def text_with_names(found: BothSweeps, program: P.Program) -> Block:
+    """Return the statements of a program whose algebra is done; cotangents have good names."""
+    return printed_of(found.table, found.linear, named(program, found.made.words))

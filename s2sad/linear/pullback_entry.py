@@ -1,0 +1,165 @@
+"""Reverse mode on the program: a function that gives the value and a pullback.
+
+    def f_vjp(x):                         the forward sweep
+        ...
+        def pullback(value_bar):          the backward sweep, which may run several times
+            ...
+            return x_bar
+        return value, pullback
+
+The pullback runs later: what it reads, and others may change by then, is copied.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.ir import program as P
+from s2sad.ir.memories import Memories, memories
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps
+from s2sad.linear.cotangents_of import Bar
+from s2sad.linear.finished import Apart, apart, text_with_names, with_forward
+from s2sad.linear.forward_entry import on_copies
+from s2sad.linear.handed_back import derivatives
+from s2sad.linear.inner_pullbacks import backward_block, pullback_of
+from s2sad.linear.read_outside import kept_outside
+from s2sad.linear.reverse_entry import item, owned_arguments
+from s2sad.linear.tangent_table import Tangents, tangent_kind
+from s2sad.linear.transpose import Stands
+from s2sad.modes.shadows import define_with
+from s2sad.nodes import Block, Node, assign, attribute, call, name
+from s2sad.primitives import language as L
+from s2sad.requests import Request
+from s2sad.stages import Arrival
+from s2sad.steps.copying import look_before_copies, work_on_copies
+from s2sad.steps.derivation import Analysed, Derivation
+from s2sad.syntax.identity import refuse_copy
+from s2sad.syntax.layouts import asks_for_layout
+
+
+@dataclass(frozen=True)
+class _Vjp:
+    """A derivation with both sweeps of the function that is asked for."""
+
+    d: Derivation
+    analysed: Analysed
+    request: Request
+    found: BothSweeps
+
+
+def pullback_entry(
+    d: Derivation, a: Analysed, request: Request, entry: str, doc: str, seed: str
+) -> Node:
+    """Return f_vjp(*args), which gives the value and a pullback."""
+    result, kind = a.function.result, a.kinds.result
+    if request.has_aux and isinstance(kind, K.Tuple):
+        kind = kind.items[0]
+    bar = Var(seed, tangent_kind(kind))
+    given = Bar(None, parts=(Bar(bar), None)) if request.has_aux else Bar(bar)
+    asked = Asked(request, a, Arrival(), frozenset({result}), Stands(apart=True))
+    vjp = _Vjp(d, a, request, both_sweeps(d, asked, lambda t: {result: given}))
+    t = Tangents(vjp.found.table)
+    block = kept_outside(t, _inner(vjp, bar))
+    forward = (*vjp.found.forward, *t.ops)
+    inner = apart(vjp.found, block, forward)
+    end = P.End("next", (vjp.found.value, *inner.needed))
+    block = P.Block(vjp.found.program.block.params, forward, end)
+    program = dataclasses.replace(vjp.found.program, block=block)
+    copies = _copies(vjp, program, inner.needed)
+    whole = on_copies(program, copies, vjp.found.linear, vjp.found.table)
+    whole = with_forward(vjp.found, _with_pullback(vjp, whole, inner), inner.entries)
+    body = text_with_names(vjp.found, whole)
+    return look_before_copies(d, a, define_with(a.function.node, entry, doc, body, []))
+
+
+def _inner(vjp: _Vjp, bar: Var) -> P.Block:
+    """Return the block of a pullback."""
+    found, request = vjp.found, vjp.request
+    t = Tangents(found.table)
+    bars = derivatives(t, found, request)
+    result = bars[0] if request.single else t.emit(L.TUPLE, bars, K.UNKNOWN)
+    return backward_block(found, (bar,), t.ops, result)
+
+
+def _copies(vjp: _Vjp, program: P.Program, needed: Iterable[Var]) -> Block:
+    """Return the copies of arguments that are written, or that a pullback reads later."""
+    d, a, found = vjp.d, vjp.analysed, vjp.found
+    copies = [*work_on_copies(d, a)]
+    if found.made.shadows is not None:
+        copies += owned_arguments(d, found, vjp.request, copies)
+    done = {s.targets[0].id for s in copies}
+    known = memories(program)
+    read = set(filter(None, map(known.of, needed)))
+    functions = list(d.analysed.values())
+    exact = asks_for_layout(b.function for b in functions)
+    for v in program.block.params:
+        enumerated = isinstance(v.kind, K.Obj) and K.is_enumerated(v.kind.cls)
+        if v.name in done or known.of(v) not in read or enumerated:
+            continue
+        refuse_copy(v.name, v.kind, [(b.function, b.kinds) for b in functions])
+        if exact:
+            made = call(d.refs.function(runtime.apart), name(v.name))
+        elif isinstance(v.kind, K.Array):
+            made = call(attribute(name(v.name), "copy"), order=gast.Constant("K", None))
+        else:
+            made = call(d.refs.function(runtime.private), name(v.name))
+        copies.append(assign(v.name, made))
+    return copies
+
+
+def _with_pullback(vjp: _Vjp, whole: P.Program, inner: Apart) -> P.Program:
+    """Return a program that gives the value and a pullback, which shares no memory with others."""
+    t = Tangents(vjp.found.table)
+    known = memories(whole)
+    value = whole.block.end.results[0]
+    needed = inner.needed
+    captured = _apart(t, known, needed)
+    function = pullback_of(vjp.found, t, inner.block, dict(zip(needed, captured, strict=True)))
+    read = set(filter(None, map(known.of, needed))) if captured == needed else set()
+    given: list[Operand] = [_own(t, known, read, value)]
+    if vjp.request.has_aux:
+        parts = [item(t, value, 0), item(t, value, 1)]
+        given = [_own(t, known, read, v, value) for v in parts]
+    given.insert(1, function)
+    result = t.emit(L.TUPLE, given, K.UNKNOWN)
+    block = whole.block
+    made = P.Block(block.params, (*block.ops, *t.ops), P.End("next", (result,)))
+    return dataclasses.replace(whole, block=made)
+
+
+def _apart(t: Tangents, known: Memories, needed: list[Var]) -> list[Var]:
+    """Return what a pullback reads, copied together where some of it may be known to others."""
+    held = [v for v in needed if known.of(v) is not None]
+    roots = (known.of(v) for v in held)
+    if not any(root is not None and known.is_outside(root) for root in roots):
+        return needed
+    made = {v: Var(v.name, v.kind) for v in held}
+    places = tuple(P.Place(v, (P.Anywhere(),)) for v in held)
+    whole = tuple(made.values()) if len(held) == 1 else (Var("", K.UNKNOWN),)
+    given: tuple[Operand, ...] = (t.table.helper(runtime.apart), *held)
+    t.add(Op(whole, L.CALL, given, (), places, (), t.origin))
+    if len(held) > 1:
+        t.add(Op(tuple(made.values()), L.UNPACK, whole, (), (), (), t.origin))
+    return [made.get(v, v) for v in needed]
+
+
+def _own(
+    t: Tangents, known: Memories, read: set[Var], value: Operand, whole: Operand | None = None
+) -> Operand:
+    """Return a value that the caller gets, copied where a pullback reads the same memory."""
+    root = P.variable(value if whole is None else whole)
+    if root is None or known.of(root) not in read:
+        return value
+    kind = value.kind if isinstance(value, Var) else K.UNKNOWN
+    if K.shares_nothing(kind):
+        return value
+    if isinstance(kind, K.Array):
+        return t.emit(L.method("copy"), (value,), kind)
+    return t.call(t.table.helper(runtime.private), (value,), kind)
