@@ -80,7 +80,7 @@ BUDGETS = {
     "polish": 4_750,
     "primitives": 160,
     "rulebook": 1_500,
-    "s2sad": 9_455,
+    "s2sad": 9_460,
     "steps": 5_960,
     "syntax": 950,
     "tools": 2_600,
