@@ -97,13 +97,15 @@ def may_be_drawn(kind: Kind) -> bool:
 
 # --- operators -----------------------------------------------------------------------------------
 
-_NEW = ("compare", "text", "slice")
+_NEW = ("compare", "text")
 
 
 def _computes_anew(op: Op) -> bool:
     """Say whether an operator gives a value that holds nothing of its operands: no list, say."""
     if op.primitive.form in ("infix", "prefix"):
         return all(K.is_numeric(kind_of(v)) for v in op.operands)
+    if op.primitive.form == "slice":  # a bound may be an array, which may change
+        return all(isinstance(v, P.Const) or K.shares_nothing(kind_of(v)) for v in op.operands)
     return op.primitive.form in _NEW
 
 

@@ -517,6 +517,8 @@ class _Writer:
                 parts = (node.lower, node.upper, node.step)
                 bounds = [P.Const(None) if n is None else self.value(n) for n in parts]
                 told = tuple(n is not None for n in parts)
+                if not all(K.shares_nothing(v.kind) for v in bounds if isinstance(v, Var)):
+                    kind = K.UNKNOWN  # a bound is an array, which may change while the slice lives
                 return self.emit(L.SLICE, bounds, kind, word, settings=(("given", told),))
             case gast.Call():
                 return self.call(node, kind, word)
