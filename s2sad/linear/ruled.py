@@ -15,9 +15,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
@@ -201,6 +204,10 @@ class _Splice:
 
     def literal(self, value: object, word: str = "") -> P.Value:
         """Return an operand for a default; one that is a tuple is made."""
+        if isinstance(value, float) and not math.isfinite(value):  # no literal says that
+            name = "nan" if math.isnan(value) else "inf"
+            made = P.Outer(f"{self.refs.module(np)}.{name}", K.FLOAT)
+            return made if value != -math.inf else self.emit(L.PREFIX["USub"], (made,), K.FLOAT)
         if not isinstance(value, tuple):
             return P.Const(value)
         items = tuple(self.literal(part) for part in value)
