@@ -24,7 +24,7 @@ from s2sad import kinds as K
 from s2sad.ir import identities as I
 from s2sad.ir import program as P
 from s2sad.ir import rebuilt as R
-from s2sad.ir.deeds import kind_of
+from s2sad.ir.deeds import deed, kind_of
 from s2sad.ir.makers import uses_of
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Var
@@ -304,8 +304,7 @@ class _Worker:
         op = self.made[given]
         if given in self.fixed:
             return False
-        known = self.touched.memory.deeds.get(op)
-        if known is not None and known.fresh:
+        if deed(op).fresh:
             return True
         return op.primitive.form == "item" and self.is_new(op.operands[0])
 
