@@ -151,7 +151,27 @@ def a_mesh_of_which_the_last_changes(A):
     return s
 
 
+def bound_that_changes(x):
+    b, s = np.array(1), 0.0
+    for i in range(2):
+        part = x[:b]
+        s = s + np.sum(part * part) * x[i]
+        b[...] = 3
+    return s
+
+
+def bound_that_changes_behind(x):
+    b, s = np.array(1), 0.0
+    for i in range(2):
+        w = np.exp(x[:b])
+        b[...] = 3
+        s = s + np.sum(w) * x[i]
+    return s
+
+
 PROGRAMS = [
+    bound_that_changes,
+    bound_that_changes_behind,
     a_mesh_of_indices_that_change,
     a_mesh_of_which_the_last_changes,
     a_number_before_writes_that_no_array_reader_sees,

@@ -16,7 +16,6 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import with_blocks, with_end, with_operands
-from s2sad.linear.memory_parts import copies
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import Tangents
@@ -42,7 +41,7 @@ class Part:
         given = [kind_of(o) for o in maker.operands]
         match maker.primitive.form:
             case "slice":
-                return True
+                return self._is_fixed(v)
             case "infix" | "prefix":  # of arrays it reads memory, which may have changed
                 return all(isinstance(k, K.Num) for k in (v.kind, *given))
             case "compare":
@@ -56,14 +55,21 @@ class Part:
     def _is_index(self, o: Operand) -> bool:
         maker = self.sweep.makers.get(o) if isinstance(o, Var) else None
         sliced = maker is not None and maker.primitive is L.SLICE
-        return sliced or isinstance(o, P.Const) or _is_whole(kind_of(o))
+        return self._is_fixed(o) if sliced else isinstance(o, P.Const) or _is_whole(kind_of(o))
+
+    def _is_fixed(self, index: Operand) -> bool:
+        """Say whether no part of an index is an array, or a list, which may have changed."""
+        maker = self.sweep.makers.get(index) if isinstance(index, Var) else None
+        if maker is not None and maker.primitive in (L.TUPLE, L.SLICE):
+            return all(map(self._is_fixed, maker.operands))
+        return isinstance(index, P.Const) or K.shares_nothing(kind_of(index))
 
     def _is_steady(self, v: Var, maker: Op) -> bool:
         """Say whether a part of memory is read that nobody writes, and no copy of it is made."""
         owner, *index = maker.operands
         if not isinstance(owner, Var) or owner.cell:
             return False
-        if index and copies(index[0], self.sweep.makers):
+        if not all(map(self._is_fixed, index)):
             return False
         if isinstance(owner.kind, K.Array) and isinstance(v.kind, K.Array) and v.kind.rank:
             return True  # a view shows the same place, whatever stands there

@@ -108,10 +108,12 @@ class Sweep:
     ) -> Var | None:
         """Return what holds what memory held at an operation, where the memory itself does not.
 
-        An index that is a tuple, as in `u[m, 1:]`, is made once more, of what its parts held.
+        An index that is a tuple or a slice, as in `u[m, 1:n]`, is made once more, of what its parts
+        held.
         """
         maker = self.makers.get(v)
-        if maker is not None and maker.primitive is L.TUPLE and v not in self.values:
+        of_parts = maker is not None and maker.primitive in (L.TUPLE, L.SLICE)
+        if maker is not None and of_parts and v not in self.values:
             return self.made_again(maker, op, t)
         plain = v not in self.values and isinstance(v.kind, K.Array | K.List | K.Tuple)
         if not plain or not self.is_memory(v, t) or not self.is_lost(v, op):
