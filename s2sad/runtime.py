@@ -237,11 +237,6 @@ def pull_chosen(out_bar: Any, out: Any, xs: Any, key: Any) -> Any:
     return parts if isinstance(xs, list) else np.array(parts, xs.dtype)
 
 
-def push_items(x: Any, x_dot: Any) -> list[Any]:
-    """Return the tangents of a dict's items in order; the tangent of a key is None."""
-    return [(None, x_dot[key]) for key in x]
-
-
 def push_chosen(out: Any, xs: Any, xs_dot: Any, key: Any) -> Any:
     """Return the tangent of the item that max or min chose by a key: the first with out's key."""
     for x, x_dot in zip(xs, xs_dot, strict=True):

@@ -45,12 +45,19 @@ def are_apart(sweep: Sweep, region: P.Region, table: Table) -> bool:
 
 def _followed(sweep: Sweep, given: Operand) -> Operand:
     """Return the array that a value is, seen through writes in place."""
+    for name in _chain(sweep, given):
+        given = name
+    return given
+
+
+def _chain(sweep: Sweep, given: Operand) -> Iterator[Var]:
+    """Yield the names that an array had before, this one first."""
     while isinstance(given, Var):
+        yield given
         maker = sweep.makers.get(given)
         if maker is None or maker.primitive.form not in ("same", "augmented"):
-            break
+            return
         given = maker.operands[0]
-    return given
 
 
 def _is_new(sweep: Sweep, given: Operand) -> bool:
@@ -83,16 +90,6 @@ def _known_elsewhere(sweep: Sweep, program: P.Program, region: P.For, starts: li
             return True
     ends = (P.variable(r) for r in program.block.end.results)
     return any(v in chain for v in ends if v is not None)
-
-
-def _chain(sweep: Sweep, start: Var) -> Iterator[Var]:
-    given: Operand = start
-    while isinstance(given, Var):
-        yield given
-        maker = sweep.makers.get(given)
-        if maker is None or maker.primitive.form not in ("same", "augmented"):
-            return
-        given = maker.operands[0]
 
 
 def _primal(sweep: Sweep, v: Var) -> bool:

@@ -85,7 +85,7 @@ class Guarded(Shapes):
         nothing = self.on_device(site, nothing)
         value = call(self.np("where"), nothing, regular, clone(operand))
         if not isinstance(site.kind, K.Array) or is_mixed(kind):
-            return Given(value, _chosen_kind(site.kind, kind))
+            return Given(value, chosen_kind(site.kind, kind))
         dtype = dtype_of(kind)
         if isinstance(kind, K.Num) and dtype_of(site.kind) in NARROW:
             dtype = dtype_of(site.kind)
@@ -93,7 +93,7 @@ class Guarded(Shapes):
         return Given(value, K.Array(dtype or "float64", site.kind.dims, site.kind.namespace))
 
 
-def _chosen_kind(places: Kind, numbers: Kind) -> Kind:
+def chosen_kind(places: Kind, numbers: Kind) -> Kind:
     """Return the kind of what np.where takes from an operand: its numbers, where the result is."""
     if not K.is_complex(numbers):
         return K.erase_value(places)
