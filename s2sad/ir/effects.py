@@ -30,7 +30,9 @@ from s2sad.ir.program import Op, Var
 from s2sad.nodes import Node
 from s2sad.rulebook.quiet import is_quiet
 
-_MAKES = frozenset({"tuple", "list", "slice", "same"})  # of what it is given, it reads no part
+_MAKES = frozenset(
+    {"tuple", "list", "slice", "same", "anew"}
+)  # of what it is given, it reads no part
 _ARITHMETIC = frozenset({"infix", "prefix", "compare"})
 
 Where: TypeAlias = frozenset[object] | None

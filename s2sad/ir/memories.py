@@ -122,6 +122,8 @@ def _shown(op: Op) -> tuple[Operand, ...]:
     form = op.primitive.form
     if form in _PARTS or (form == "augmented" and K.is_numeric(kind_of(op.operands[0]))):
         return op.operands[:1]
+    if form == "anew":
+        return op.operands[1:]  # of the first, its class alone
     return P.operands(op)
 
 

@@ -69,7 +69,7 @@ class _Around:
 
 
 # These raise nothing.
-_SAFE = ("same", "tuple", "list", "slice", "closure", "discard")
+_SAFE = ("same", "tuple", "list", "slice", "anew", "closure", "discard")
 
 
 @dataclass

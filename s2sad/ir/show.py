@@ -176,6 +176,8 @@ def _computed(primitive: Primitive, given: list[str]) -> str:
             return f"{given[0]}({', '.join(given[1:])})"
         case "method":
             return f"{given[0]}.{word}({', '.join(given[1:])})"
+        case "anew":
+            return f"type({given[0]})({', '.join(given[1:])})"
         case "tuple" | "list":
             return f"[{', '.join(given)}]" if form == "list" else f"({', '.join(given)})"
         case _:

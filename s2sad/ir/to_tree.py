@@ -497,6 +497,8 @@ class Printer:
                     func = gast.Attribute(func, word, gast.Load())
                 made = gast.Call(func, given[1:], self.keywords(op))
                 return locate(locate(made, getattr(op.origin, "value", None)), op.origin)
+            case "anew":
+                return gast.Call(call("type", given[0]), given[1:], [])
             case "text":
                 table = {f"_{i}": g for i, g in enumerate(given)}
                 return clone(code_of(op), table)

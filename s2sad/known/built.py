@@ -56,13 +56,24 @@ def is_few(kind: Kind) -> bool:
 
     The text for one of these can be written out: `{"k": 0.0}`, `type(p)(0.0, 0.0)`.
     """
-    if not 0 < len(kind.inside) <= _FEW:
-        return False
-    if isinstance(kind, K.Dict):
-        return all(isinstance(key, str | int) for key in kind.steps)
+    if not has_few(kind) or isinstance(kind, K.Dict):
+        return has_few(kind)
     if not isinstance(kind, K.Obj) or plain_fields(kind.cls) != kind.steps:
         return False
     return _only_stores(kind.cls) and not any(f.kw_only for f in dataclasses.fields(kind.cls))
+
+
+def has_few(kind: Kind) -> bool:
+    """Say whether a structure is a dict, or an object, with a few known parts."""
+    if not 0 < len(kind.inside) <= _FEW or not isinstance(kind, K.Dict | K.Obj):
+        return False
+    return isinstance(kind, K.Obj) or all(isinstance(key, str | int) for key in kind.steps)
+
+
+def is_frozen(kind: Kind) -> bool:
+    """Say whether the class of an object does more, or less, than setting its attributes."""
+    known = K.classes(kind) if isinstance(kind, K.Obj | K.OneOf) else ()
+    return any(getattr(cls, "__setattr__", None) is not object.__setattr__ for cls in known)
 
 
 def _only_stores(cls: Any) -> bool:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import runtime
 from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
+from s2sad.known.joined import holds_joined
 from s2sad.linear.by_identity import Shadows, is_memory, parts_below
 from s2sad.linear.operands import kind_of
+from s2sad.linear.part_by_part import add_into, add_to_field, kind_in_the_end, zeros_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
 from s2sad.linear.zero_tangents import part as part_of
@@ -38,6 +39,7 @@ class Cotangents:
     `values` are the variables whose tangents they are. The cotangent of a part of memory is the
     same part of the cotangent of that memory: `refs` are the operations that read such parts. Or
     memory has its `shadows`, which are found by identity. `words` are good names of cotangents.
+    The structures of this block that are `unborn` have no cotangent yet.
     """
 
     t: Tangents
@@ -46,6 +48,7 @@ class Cotangents:
     shadows: Shadows | None = None
     of: dict[Var, Bar] = field(default_factory=dict)
     words: dict[Var, str] = field(default_factory=dict)
+    unborn: set[Var] = field(default_factory=set)
 
     def value(self, dot: Var) -> Var:
         """Return the variable whose tangent this is."""
@@ -138,13 +141,15 @@ class Cotangents:
         self.of[dot] = Bar(self.t.emit(L.INFIX["Add"], (known.value, bar.value), kind))
 
     def _into_structure(self, dot: Var, bar: Bar) -> None:
+        """Add to the shadow of a structure; what is our own and comes first is that shadow."""
         assert bar.value is not None
-        shadow = self.buffer(dot)
-        out = Var("", K.NONE)
-        places = (Place(shadow, (P.Anywhere(),)),)
-        given = (self.t.table.helper(runtime.add_into), shadow, bar.value)
-        self.t.add(Op((out,), L.CALL, given, (), places, places, self.t.origin))
-        self.t.add(Op((), L.DISCARD, (out,), (), (), (), self.t.origin))
+        v = self.value(dot)
+        if bar.own and dot in self.unborn and not holds_joined(v.kind):
+            self.unborn.discard(dot)
+            self._hold(dot, bar)
+            return
+        kind = kind_in_the_end(self.t.table, v) if bar.own else None
+        add_into(self.t, self.buffer(dot), bar.value, kind)
 
     def _into_part(self, dot: Var, bar: Bar) -> None:
         """Add to a part of an array: `u_bar[1:] += v_bar`."""
@@ -160,10 +165,8 @@ class Cotangents:
             given: tuple[Operand, ...] = (owner, index, bar.value)
             t.add(Op((), L.AUGMENTED_ITEM["Add"], given, (), (), places, t.origin))
             return
-        word = op.primitive.word
-        places = (Place(owner, (P.Field(word),)),)
-        added = L.augmented_field(word, "Add")
-        t.add(Op((), added, (owner, bar.value), (), (), places, t.origin))
+        kind = self.value(owner_of(op)).kind
+        add_to_field(t, owner, kind, op.primitive.word, bar.value)
 
     def summed(self, one: Bar, other: Bar, of: Kind) -> Bar:
         """Return the sum of two cotangents of a value of some kind."""
@@ -241,9 +244,13 @@ class Cotangents:
         ):
             raise NotYet(f"a cotangent in place of {K.describe(v.kind)}")
         if bar is None:
-            if not isinstance(v.kind, K.Array):
+            if isinstance(v.kind, K.Array):
+                value = zeros_like(self.t, v)
+            elif dot in self.unborn:
+                self.unborn.discard(dot)
+                value = zeros_of(self.t, v)
+            else:
                 raise NotYet("a structure that comes from a region")
-            value = zeros_like(self.t, v)
         elif isinstance(v.kind, K.Array) and not v.kind.rank:
             assert bar.value is not None  # NumPy makes a number of such an array
             value = self.t.call(self.t.table.outer(np, "array"), (bar.value,), tangent_kind(v.kind))
@@ -257,28 +264,18 @@ class Cotangents:
         return value
 
     def born(self, dot: Var) -> None:
-        """Let a structure have a cotangent, zeros in all places that it has in the end."""
+        """Let a structure have a cotangent from here on: none yet, or zeros in all its places."""
         if dot not in self.of and dot not in self.refs and self.shadows is None:
             v = self.value(dot)
             if self.t.table.facts.written and memories_in(v.kind) > 1:
                 raise NotYet("parts of a structure that may share memory, turned round")
-            self._hold(dot, Bar(self._zeros(v), True))
+            self.unborn.add(dot)
 
-    def _zeros(self, v: Var) -> Var:
-        """Return zeros in all places of a structure, written out for one of numbers alone."""
-        t, kind = self.t, tangent_kind(v.kind)
-        inside = [K.erase_value(k) for k in K.together(v.kind)]
-        if inside and all(k == K.FLOAT for k in inside):
-            if isinstance(v.kind, K.List):
-                count = t.call(P.Outer("len", K.Known(len)), (v,), K.INT)
-                one = t.emit(L.LIST, (P.Const(0.0),), kind)
-                return t.emit(L.INFIX["Mult"], (one, count), kind)
-            if isinstance(v.kind, K.AnyDict):
-                fn = P.Outer("dict.fromkeys", K.Known(dict.fromkeys))
-                return t.call(fn, (v, P.Const(0.0)), kind)
-        given = v in t.table.facts.params and v not in t.table.facts.written
-        more = () if given else (P.Const(0.0),)
-        return t.call(t.table.helper(runtime.zeros_like), (v, *more), kind)
+    def before_region(self, dots: Iterable[Var]) -> None:
+        """Let structures that a region meets have zeros, which are changed in place there."""
+        for dot in dots:
+            if dot in self.unborn:
+                self.buffer(dot)
 
 
 def bar_name(v: Var) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
-from s2sad.linear.by_identity import Shadows, are_plain, is_memory
+from s2sad.linear.by_identity import Shadows, are_plain, is_memory, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, owned
@@ -145,8 +145,9 @@ def pass_on(
         _pass_on_each(sweep, given, value, op, acc)
         return
     for dot in dict.fromkeys(o for o in op.operands if isinstance(o, Var)):
-        if sweep.values.get(dot) is given:
-            own = isinstance(kind_of(value), K.Array)
+        v = sweep.values.get(dot)
+        if v is not None and v is given:
+            own = isinstance(v.kind, K.Array) or is_structure(v.kind)
             if replaced and dot in acc.refs:
                 buffer, everywhere = acc.buffer(dot), P.Const(...)
                 places = (Place(buffer, (P.Item(everywhere),)),)

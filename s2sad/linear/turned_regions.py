@@ -93,6 +93,7 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
     mixed = any(sweep.values[v] in acc.t.table.facts.written for v in memory)
     if acc.shadows is None and mixed and not are_apart(sweep, region, acc.t.table):
         raise NotYet("memory that is written, and handed over by a branch or a loop")
+    acc.before_region(root_of(acc.refs, d) for d in free_in(sweep, region))
     match region:
         case P.If():
             return turned_branch(sweep, region, acc)

@@ -27,6 +27,7 @@ Form = Literal[
     "list",  # [a, b]
     "set",  # {a, b}
     "dict",  # {a: b}
+    "anew",  # type(a)(b, c): an object of the class of a, whose fields are b and c
     "unpack",  # a, b = c
     "text",  # f"{a}"
     "closure",  # a function, lambda or generator expression

@@ -1,0 +1,190 @@
+"""Cotangents of structures whose parts are known, written out part by part.
+
+    s_bar = zeros_like(s)            s_bar = type(s)(0.0, np.zeros_like(s.w))
+    add_into(s_bar, t)               s_bar.a += t.a; s_bar.w += t.w
+
+Where the kind does not tell the parts, or a class does more than to store its fields, helpers do
+this while the derivative runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import gast
+
+from s2sad import kinds as K
+from s2sad import runtime
+from s2sad.facts.results import binary_kind
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.kinds import Kind
+from s2sad.known.built import has_few, is_few, is_frozen
+from s2sad.linear.tangent_table import NOTHING, Table, Tangents, tangent_kind
+from s2sad.linear.zero_tangents import nothing
+from s2sad.primitives import language as L
+
+Read: TypeAlias = Callable[[], Operand]
+
+
+def zeros_of(t: Tangents, v: Var) -> Var:
+    """Return zeros in all places that a structure has in the end."""
+    kind = kind_in_the_end(t.table, v)
+    if kind is not None and _has_known(kind, is_few):
+        made = _zeros(t, lambda: v, kind)
+        assert isinstance(made, Var)
+        return made
+    inside = [K.erase_value(k) for k in K.together(v.kind if kind is None else kind)]
+    if inside and all(k == K.FLOAT for k in inside):
+        if isinstance(v.kind, K.List):
+            count = t.call(P.Outer("len", K.Known(len)), (v,), K.INT)
+            one = t.emit(L.LIST, (P.Const(0.0),), tangent_kind(v.kind))
+            return t.emit(L.INFIX["Mult"], (one, count), tangent_kind(v.kind))
+        if isinstance(v.kind, K.AnyDict):
+            fn = P.Outer("dict.fromkeys", K.Known(dict.fromkeys))
+            return t.call(fn, (v, P.Const(0.0)), tangent_kind(v.kind))
+    given = v in t.table.facts.params and v not in t.table.facts.written
+    more = () if given else (P.Const(0.0),)
+    return t.call(t.table.helper(runtime.zeros_like), (v, *more), tangent_kind(v.kind))
+
+
+def add_into(t: Tangents, shadow: Var, value: Operand, kind: Kind | None) -> None:
+    """Add the cotangent of a structure of some kind, None for one not known, to its shadow."""
+    if kind is not None and _has_known(kind, has_few):
+        _add(t, shadow, value, kind)
+        return
+    out = Var("", K.NONE)
+    places = (Place(shadow, (P.Anywhere(),)),)
+    given = (t.table.helper(runtime.add_into), shadow, value)
+    t.add(Op((out,), L.CALL, given, (), places, places, t.origin))
+    t.add(Op((), L.DISCARD, (out,), (), (), (), t.origin))
+
+
+def add_to_field(t: Tangents, shadow: Var, kind: Kind, word: str, value: Operand) -> None:
+    """Add to an attribute of the cotangent of an object of some kind.
+
+    A class may forbid to set attributes: those of its shadow are set anyway.
+    """
+    if not is_frozen(kind):
+        places = (Place(shadow, (P.Field(word),)),)
+        added = L.augmented_field(word, "Add")
+        t.add(Op((), added, (shadow, value), (), (), places, t.origin))
+        return
+    field = kind.at(word) or K.UNKNOWN
+    old = t.emit(L.field(word), (shadow,), tangent_kind(field))
+    put_field(t, shadow, kind, word, _sum(t, old, value, field))
+
+
+def put_field(t: Tangents, shadow: Var, kind: Kind, word: str, value: Operand) -> None:
+    """Set an attribute of the cotangent of an object of some kind."""
+    places = (Place(shadow, (P.Field(word),)),)
+    if not is_frozen(kind):
+        t.add(Op((), L.put_field(word), (shadow, value), (), (), places, t.origin))
+        return
+    out = Var("", K.NONE)
+    setter = P.Outer("object.__setattr__", K.UNKNOWN)
+    given = (setter, shadow, P.Const(word), value)
+    t.add(Op((out,), L.CALL, given, (), (), places, t.origin))
+    t.add(Op((), L.DISCARD, (out,), (), (), (), t.origin))
+
+
+def kind_in_the_end(table: Table, v: Var) -> Kind | None:
+    """Return the kind of a structure in the end; None where that has other parts than before.
+
+    What is written is asked of all that its name is known to mean.
+    """
+    if v not in table.facts.written:
+        return v.kind
+    if not v.name:
+        return None
+    kinds = table.facts.analysed.kinds
+    known = [
+        env[v.name] for of in (kinds.before, kinds.after) for env in of.values() if v.name in env
+    ]
+    return v.kind if all(_parts(k) == _parts(v.kind) for k in known) else None
+
+
+def _parts(kind: Kind) -> object:
+    """Return what zeros of a kind look like."""
+    if not kind.structure and not kind.inside:
+        return K.erase_value(kind)
+    return type(kind), getattr(kind, "cls", None), [(s, _parts(k)) for s, k in kind.by_step]
+
+
+def _has_known(kind: Kind, known: Callable[[Kind], bool]) -> bool:
+    """Say whether all structures in a kind are known: dicts and objects of few parts, tuples."""
+    if isinstance(kind, K.Tuple):
+        inner = kind.items
+        return (
+            kind.cls is None
+            and all(k.structure <= isinstance(k, K.Tuple) for k in inner)
+            and (all(_has_known(k, known) for k in inner))
+        )
+    if isinstance(kind, K.Dict | K.Obj):
+        return known(kind) and all(_has_known(k, known) for k in kind.inside)
+    return isinstance(kind, K.Num | K.Array | K.NoneKind | K.Str | K.Known | K.LocalFunction)
+
+
+def _zeros(t: Tangents, value: Read, kind: Kind) -> Operand:
+    """Return zeros like a value, which is read where they need it."""
+    if isinstance(kind, K.Num | K.Array):
+        return nothing(t, value(), kind) if K.differentiable(kind) else NOTHING
+    if not kind.inside:
+        return NOTHING
+    parts = [
+        _zeros(t, lambda part=part: _read(t, value(), part), part.kind)  # type: ignore[misc]
+        for part in kind.parts
+    ]
+    if isinstance(kind, K.Obj):
+        return t.emit(L.ANEW, (value(), *parts), tangent_kind(kind))
+    if isinstance(kind, K.Tuple):
+        return t.emit(L.TUPLE, parts, tangent_kind(kind))
+    pairs = zip(map(P.Const, kind.steps), parts, strict=True)
+    return t.emit(L.DICT, [o for pair in pairs for o in pair], tangent_kind(kind))
+
+
+def _read(t: Tangents, whole: Operand, part: K.Part) -> Var:
+    """Return a part of a structure."""
+    if part.how == "field":
+        return t.emit(L.field(part.step), (whole,), part.kind)
+    return t.emit(L.ITEM, (whole, P.Const(part.step)), part.kind)
+
+
+def _active(kind: Kind) -> Iterator[K.Part]:
+    """Yield the parts of a structure that have cotangents, with the kinds of these."""
+    for part in kind.parts:
+        if K.differentiable(part.kind):
+            yield K.Part(part.how, part.step, tangent_kind(part.kind))
+
+
+def _add(t: Tangents, shadow: Var, value: Operand, kind: Kind) -> None:
+    for part in _active(kind):
+        given = _read(t, value, part)
+        if K.is_container(part.kind):
+            _add(t, _read(t, shadow, part), given, part.kind)
+        elif part.how == "field" and not isinstance(part.kind, K.Tuple):
+            add_to_field(t, shadow, kind, part.step, given)
+        elif part.how == "field":
+            made = _sum(t, _read(t, shadow, part), given, part.kind)
+            put_field(t, shadow, kind, part.step, made)
+        else:
+            at = P.Const(part.step)
+            places = (Place(shadow, (P.Item(at),)),)
+            if isinstance(part.kind, K.Tuple):
+                made = _sum(t, _read(t, shadow, part), given, part.kind)
+                t.add(Op((), L.PUT_ITEM, (shadow, at, made), (), (), places, t.origin))
+                continue
+            added = L.AUGMENTED_ITEM["Add"]
+            t.add(Op((), added, (shadow, at, given), (), (), places, t.origin))
+
+
+def _sum(t: Tangents, one: Operand, other: Operand, kind: Kind) -> Operand:
+    """Return the sum of two cotangents of numbers, arrays, or tuples of them."""
+    if not isinstance(kind, K.Tuple):
+        return t.emit(L.INFIX["Add"], (one, other), binary_kind(gast.Add, kind, kind))
+    parts: list[Operand] = [NOTHING] * len(kind.items)
+    for part in _active(kind):
+        left, right = (_read(t, whole, part) for whole in (one, other))
+        parts[part.step] = _sum(t, left, right, part.kind)
+    return t.emit(L.TUPLE, parts, kind)
