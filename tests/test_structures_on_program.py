@@ -3,6 +3,7 @@
 Lists, dicts and objects that change, tuples in them, and memory that several of them hold.
 """
 
+import dataclasses
 import inspect
 
 import numpy as np
@@ -411,6 +412,100 @@ def tuple_slices(x):
     return u[0] * u[-1] * np.sum(u[2]) * rest[1] + a
 
 
+def list_twice_in_dict(x):
+    xs = [x[0] * x[1], x[2]]
+    d = {"a": xs, "b": xs}
+    return d["a"][0] * d["b"][1] + d["b"][0] ** 2
+
+
+def list_twice_in_list(x):
+    xs = [x[0] * x[1], x[2]]
+    d = [xs, xs]
+    return d[0][0] * d[1][1] + d[1][0] ** 2
+
+
+def array_twice_in_dict(x):
+    y = x * 2.0
+    d = {"a": y, "b": y}
+    return np.sum(d["a"] * d["b"] * x)
+
+
+def written_through_a_dict(x):
+    y = x * 1.0
+    d = {}
+    d["a"] = y
+    d["a"][0] = x[1]
+    d["a"][...] *= x[2]
+    return np.sum(y * y)
+
+
+def written_through_a_display(x):
+    y = x * 1.0
+    d = {"a": y, "b": x[0]}
+    d["a"][0] = x[1]
+    return np.sum(y * y)
+
+
+def written_through_another(x):
+    p = {"a": x * 1.0}
+    q = {**p, "b": x[0]}
+    q["a"][0] = x[1]
+    return np.sum(p["a"] ** 2)
+
+
+def dict_of_another_used(x):
+    p = {"a": x[0], "w": x * 2.0}
+    q = {**p, "a": x[1] * p["a"]}
+    return q["a"] * np.sum(q["w"] * p["w"]) + p["a"]
+
+
+def dict_of_two_others(x):
+    p = {"a": x[0], "w": x * 2.0}
+    q = {"w": x * 3.0, "c": x[1]}
+    r = {**p, "c": x[2], **q}
+    return r["a"] * np.sum(r["w"] * p["w"]) + r["c"]
+
+
+def dict_of_another_written(x):
+    p = {"a": x[0], "w": x * 2.0}
+    q = {**p, "a": x[1]}
+    q["w"][0] = x[1] * q["a"]
+    return q["a"] * np.sum(q["w"] * p["w"]) + p["a"]
+
+
+def integer_that_becomes_a_float(x):
+    p = {"a": x[0], "n": 3}
+    p["n"] = p["n"] * x[1]
+    p["a"] = p["a"] + p["n"]
+    return p["a"] * p["n"]
+
+
+def dict_in_dict_of_another(x):
+    p = {"a": x[0], "in": {"w": x * 2.0}}
+    q = {**p, "a": x[1]}
+    return q["a"] * np.sum(q["in"]["w"]) * p["in"]["w"][1]
+
+
+def dict_in_a_branch(x):
+    p = {"a": x[0], "w": x * 1.0}
+    s = p["a"]
+    if x[0] > 0.1:
+        s = p["a"] * np.sum(p["w"])
+    return s + p["a"] ** 2
+
+
+def of_dict(p, x):
+    return p["a"] * np.sum(p["in"]["w"] * x) * p["n"] + p["t"][1]
+
+
+def dict_to_calls(x):
+    p = {"a": x[0], "in": {"w": x * 1.0}, "n": 3, "t": (1, x[2], None)}
+    s = of_dict(p, x) * of_dict(p, 2.0 * x)
+    for i in range(2):
+        s += of_dict(p, x * i)
+    return s + p["t"][1] * p["a"]
+
+
 PROGRAMS = [
     numbers_of_arrays,
     numbers_of_arrays_in_a_dict,
@@ -451,16 +546,33 @@ PROGRAMS = [
     tuple_in_tuple,
     branch_tuples,
     carried_tuples,
+    list_twice_in_dict,
+    list_twice_in_list,
+    array_twice_in_dict,
+    written_through_a_dict,
+    written_through_a_display,
+    written_through_another,
+    dict_of_another_used,
+    dict_of_two_others,
+    dict_of_another_written,
+    integer_that_becomes_a_float,
+    dict_in_dict_of_another,
+    dict_in_a_branch,
+    dict_to_calls,
 ]
 
 
 def derived(f, *args, by_identity=False):
     """Return the function of value and gradient with respect to the first argument."""
+    d = derivation(f, args, by_identity)
+    return loaded(printed(d), d)[d.entry]
+
+
+def derivation(f, args, by_identity=False):
     names = list(inspect.signature(f).parameters)
     params = tuple((n, K.kind_of(v, n)) for n, v in zip(names, args, strict=True))
     how = {"on_program": True, "by_identity": by_identity}
-    d = pipeline.derive(Request(f, params, (names[0],), True, "value_and_grad", **how), HIGHER)
-    return loaded(printed(d), d)[d.entry]
+    return pipeline.derive(Request(f, params, (names[0],), True, "value_and_grad", **how), HIGHER)
 
 
 @pytest.mark.parametrize("by_identity", [False, True])
@@ -470,6 +582,116 @@ def test_of_central_differences(f, by_identity):
     slopes = [(f(X + 1e-6 * e) - f(X - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
     assert value == pytest.approx(f(X.copy()), rel=1e-12)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)
+
+
+@dataclasses.dataclass
+class Plain:
+    a: float
+    w: np.ndarray
+
+    def of(self, x):
+        return self.a * x * np.sum(self.w)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    a: float
+    w: np.ndarray
+    of = Plain.of
+
+
+@dataclasses.dataclass
+class Counted(Plain):
+    made = 0
+
+    def __post_init__(self):
+        Counted.made += 1
+
+
+class Ordinary:
+    def __init__(self, w, a):
+        self.a = a
+        self.w = w
+
+    of = Plain.of
+
+
+class Slotted:
+    __slots__ = ("a", "w")
+    of = Plain.of
+
+    def __init__(self, a, w):
+        self.a = a
+        self.w = w
+
+
+def of_object(p, x):
+    s = p.of(x) + p.of(2.0 * x) + p.a
+    for i in range(2):
+        s += p.of(i * x)
+    return s
+
+
+OBJECTS = [
+    Plain(2.0, X),
+    Frozen(2.0, X),
+    Counted(2.0, X),
+    Ordinary(X, 2.0),
+    Slotted(2.0, X),
+]
+
+
+@pytest.mark.parametrize("p", OBJECTS, ids=lambda p: type(p).__name__)
+def test_of_objects(p):
+    made = Counted.made
+    value, gradient = derived(of_object, p, 3.0)(p, 3.0)
+    assert value == of_object(p, 3.0)
+    assert type(gradient) is type(p)
+    assert Counted.made == made  # no code of the class's runs
+    assert gradient.a == pytest.approx(12.0 * np.sum(X) + 1.0)
+    np.testing.assert_allclose(gradient.w, 24.0)
+
+
+@pytest.mark.parametrize("p", OBJECTS[:2], ids=lambda p: type(p).__name__)
+def test_that_zeros_and_what_is_added_to_them_are_one_display(p):
+    def loss(p, x):
+        return p.of(x) + x * p.a
+
+    text = printed(derivation(loss, (p, 3.0))).text
+    assert "zeros" not in text.partition("_reverse(saved")[2].partition("def ")[0]
+    assert "isinstance" not in text
+    _, gradient = derived(loss, p, 3.0)(p, 3.0)
+    assert gradient.a == pytest.approx(3.0 * np.sum(X) + 3.0)
+    np.testing.assert_allclose(gradient.w, 6.0)
+
+
+def test_that_what_a_display_holds_is_written_by_nobody_else():
+    def parts(p, x):
+        return np.sum(p["w"]) * x
+
+    def loss(p, q, x):
+        return parts(p, x) + parts(q, x) + parts(p, 2.0 * x) + parts(q, 3.0 * x)
+
+    p, q = {"w": X}, {"w": X * 2.0}
+    names = ("p", "q")
+    kinds = tuple((n, K.kind_of(v, n)) for n, v in (("p", p), ("q", q), ("x", 2.0)))
+    d = pipeline.derive(Request(loss, kinds, names, False, "grad", on_program=True), HIGHER)
+    first, second = loaded(printed(d), d)[d.entry](p, q, 2.0)
+    np.testing.assert_allclose(first["w"], 6.0)
+    np.testing.assert_allclose(second["w"], 8.0)
+
+
+def test_that_nothing_is_asked_of_a_structure_whose_parts_are_known():
+    def loss(p, x):
+        return of_dict(p, x) + of_dict(p, 2.0 * x)
+
+    given = {"a": 2.0, "in": {"w": X}, "n": 3, "t": (1, 0.5, None)}
+    fn = derived(loss, given, X)
+    assert "isinstance" not in printed(derivation(loss, (given, X))).text
+    _, gradient = fn(given, X)
+    assert gradient["n"] is None
+    assert gradient["t"] == (None, 2.0, None)
+    np.testing.assert_allclose(gradient["in"]["w"], 18.0 * X)
 
 
 def test_none_of_an_infinite_cotangent_where_it_is_masked():

@@ -13,7 +13,7 @@ from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.pull import pulled
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
-from s2sad.linear.tangent_table import NotYet
+from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.turned_calls import turned_call
 from s2sad.linear.turned_cells import turned_cell
@@ -131,7 +131,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         case "call" if function_of(op) is float and sweep.is_number(op.operands[1]):
             acc.add(op.operands[1], bar)
         case "call" if function_of(op) in (np.asarray, np.array):
-            acc.add(op.operands[1], bar)
+            acc.add(op.operands[1], _listed(sweep, op.operands[1], bar, acc))
         case "method" if op.primitive.word == "copy":
             acc.add(op.operands[0], bar)
         case _:
@@ -157,7 +157,23 @@ def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> N
     start = len(acc.t.ops)
     found = pulled(acc.t, told, bar)
     made = [o for o in acc.t.ops[start:] if isinstance(o, Op)]
-    new = {v for o in made if o.primitive.form in ("infix", "prefix") for v in o.outs}
+    new = {v for o in made if _makes_new(o) for v in o.outs}
     values = [value for _, value in found]
     for dot, value in found:
         acc.add(dot, Bar(value, value in new and values.count(value) == 1))
+
+
+def _listed(sweep: Sweep, dot: Operand, bar: Bar, acc: Cotangents) -> Bar:
+    """Return the cotangent of a list of numbers as a list, by that of the array made of it."""
+    kind = sweep.values[dot].kind if isinstance(dot, Var) and dot in sweep.values else K.UNKNOWN
+    if not isinstance(kind, K.List) or not all(map(K.is_scalar, K.together(kind))):
+        return bar
+    listed = P.Outer("list", K.Known(list))
+    return Bar(acc.t.call(listed, (value_of(bar),), tangent_kind(kind)), True)
+
+
+def _makes_new(op: Op) -> bool:
+    """Say whether an operation makes an array, or a list of numbers, that nobody else knows."""
+    if op.primitive.form == "call" and function_of(op) is list:
+        return all(map(K.is_scalar, K.together(kind_of(op.outs[0]))))
+    return op.primitive.form in ("infix", "prefix")

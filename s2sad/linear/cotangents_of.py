@@ -13,7 +13,6 @@ from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
-from s2sad.known.joined import holds_joined
 from s2sad.linear.by_identity import Shadows, is_memory, parts_below
 from s2sad.linear.operands import kind_of
 from s2sad.linear.part_by_part import add_into, add_to_field, kind_in_the_end, zeros_of
@@ -69,11 +68,11 @@ class Cotangents:
         return self.of.pop(dot, None)
 
     def has(self, dot: Var) -> bool:
-        """Say whether a cotangent may be other than zero."""
+        """Say whether a cotangent may be other than zero; that of a structure always may."""
+        if self.is_shadowed(dot) or dot in self.of or dot in self.unborn:
+            return True
         ref = self.refs.get(dot)
-        return (
-            self.is_shadowed(dot) or dot in self.of or (ref is not None and self.has(owner_of(ref)))
-        )
+        return ref is not None and self.has(owner_of(ref))
 
     def shows_memory(self, dot: Var) -> bool:
         """Say whether a tuple holds memory whose cotangent is found by identity, and only so."""
@@ -144,7 +143,7 @@ class Cotangents:
         """Add to the shadow of a structure; what is our own and comes first is that shadow."""
         assert bar.value is not None
         v = self.value(dot)
-        if bar.own and dot in self.unborn and not holds_joined(v.kind):
+        if bar.own and dot in self.unborn:
             self.unborn.discard(dot)
             self._hold(dot, bar)
             return
@@ -267,7 +266,8 @@ class Cotangents:
         """Let a structure have a cotangent from here on: none yet, or zeros in all its places."""
         if dot not in self.of and dot not in self.refs and self.shadows is None:
             v = self.value(dot)
-            if self.t.table.facts.written and memories_in(v.kind) > 1:
+            written = self.t.table.facts.written
+            if (v in written or (written and not v.name)) and memories_in(v.kind) > 1:
                 raise NotYet("parts of a structure that may share memory, turned round")
             self.unborn.add(dot)
 

@@ -14,6 +14,7 @@ from s2sad.ir.program import Var
 from s2sad.ir.unused import without_unused
 from s2sad.linear.bar_names import named
 from s2sad.linear.both_sweeps import BothSweeps
+from s2sad.linear.filled_displays import filled
 from s2sad.linear.forward_entry import printed_of, settled
 from s2sad.linear.put_back import without_needless
 from s2sad.linear.slots import Entry, narrowed, read_in
@@ -28,6 +29,7 @@ def finished(found: BothSweeps, program: P.Program) -> Block:
 
 def with_backward(found: BothSweeps, program: P.Program) -> tuple[P.Program, list[Entry]]:
     """Return a program that holds a backward sweep, and what its tapes have to hold."""
+    program = filled(program, frozenset(found.linear.values))
     made = without_needless(settled(found.table, found.linear, program))
     entries = read_in(made, found.made.sweep.entries)
     return without_unused(narrowed(made, entries)), entries

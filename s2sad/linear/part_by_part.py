@@ -9,7 +9,7 @@ this while the derivative runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 import gast
@@ -21,9 +21,11 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.built import has_few, is_few, is_frozen
+from s2sad.known.joined import holds_joined
 from s2sad.linear.tangent_table import NOTHING, Table, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import nothing
 from s2sad.primitives import language as L
+from s2sad.primitives.record import Primitive
 
 Read: TypeAlias = Callable[[], Operand]
 
@@ -35,18 +37,26 @@ def zeros_of(t: Tangents, v: Var) -> Var:
         made = _zeros(t, lambda: v, kind)
         assert isinstance(made, Var)
         return made
-    inside = [K.erase_value(k) for k in K.together(v.kind if kind is None else kind)]
-    if inside and all(k == K.FLOAT for k in inside):
-        if isinstance(v.kind, K.List):
-            count = t.call(P.Outer("len", K.Known(len)), (v,), K.INT)
-            one = t.emit(L.LIST, (P.Const(0.0),), tangent_kind(v.kind))
-            return t.emit(L.INFIX["Mult"], (one, count), tangent_kind(v.kind))
-        if isinstance(v.kind, K.AnyDict):
-            fn = P.Outer("dict.fromkeys", K.Known(dict.fromkeys))
-            return t.call(fn, (v, P.Const(0.0)), tangent_kind(v.kind))
+    if _holds_floats(_kinds(t.table, v), K.List):
+        count = t.call(P.Outer("len", K.Known(len)), (v,), K.INT)
+        one = t.emit(L.LIST, (P.Const(0.0),), tangent_kind(v.kind))
+        return t.emit(L.INFIX["Mult"], (one, count), tangent_kind(v.kind))
+    if _holds_floats(_kinds(t.table, v), K.Dict, K.OpenDict):
+        fn = P.Outer("dict.fromkeys", K.Known(dict.fromkeys))
+        return t.call(fn, (v, P.Const(0.0)), tangent_kind(v.kind))
     given = v in t.table.facts.params and v not in t.table.facts.written
-    more = () if given else (P.Const(0.0),)
+    more = () if given and not holds_joined(v.kind) else (P.Const(0.0),)
     return t.call(t.table.helper(runtime.zeros_like), (v, *more), tangent_kind(v.kind))
+
+
+def _holds_floats(kinds: Sequence[Kind], *classes: type[Kind]) -> bool:
+    """Say whether 0.0 is the zero of all that a structure holds; it holds something."""
+    inside = [part for k in kinds for part in K.together(k) if part != K.UNBOUND]
+    plain = (isinstance(k, K.Num) and k.type == "float" and k.dtype in _DOUBLE for k in inside)
+    return bool(inside) and all(isinstance(k, classes) for k in kinds) and all(plain)
+
+
+_DOUBLE = (None, "float64")
 
 
 def add_into(t: Tangents, shadow: Var, value: Operand, kind: Kind | None) -> None:
@@ -62,47 +72,41 @@ def add_into(t: Tangents, shadow: Var, value: Operand, kind: Kind | None) -> Non
 
 
 def add_to_field(t: Tangents, shadow: Var, kind: Kind, word: str, value: Operand) -> None:
-    """Add to an attribute of the cotangent of an object of some kind.
-
-    A class may forbid to set attributes: those of its shadow are set anyway.
-    """
-    if not is_frozen(kind):
-        places = (Place(shadow, (P.Field(word),)),)
-        added = L.augmented_field(word, "Add")
-        t.add(Op((), added, (shadow, value), (), (), places, t.origin))
-        return
-    field = kind.at(word) or K.UNKNOWN
-    old = t.emit(L.field(word), (shadow,), tangent_kind(field))
-    put_field(t, shadow, kind, word, _sum(t, old, value, field))
+    """Add to an attribute of the cotangent of an object of some kind."""
+    _act_on_field(t, L.augmented_field(word, "Add"), shadow, kind, value)
 
 
 def put_field(t: Tangents, shadow: Var, kind: Kind, word: str, value: Operand) -> None:
     """Set an attribute of the cotangent of an object of some kind."""
-    places = (Place(shadow, (P.Field(word),)),)
-    if not is_frozen(kind):
-        t.add(Op((), L.put_field(word), (shadow, value), (), (), places, t.origin))
-        return
-    out = Var("", K.NONE)
-    setter = P.Outer("object.__setattr__", K.UNKNOWN)
-    given = (setter, shadow, P.Const(word), value)
-    t.add(Op((out,), L.CALL, given, (), (), places, t.origin))
-    t.add(Op((), L.DISCARD, (out,), (), (), (), t.origin))
+    _act_on_field(t, L.put_field(word), shadow, kind, value)
+
+
+def _act_on_field(
+    t: Tangents, primitive: Primitive, shadow: Var, kind: Kind, value: Operand
+) -> None:
+    """Change an attribute; where a class forbids that, those of its shadows are set anyway."""
+    places = (Place(shadow, (P.Field(primitive.word.split()[0]),)),)
+    told = (("anyway", True),) if is_frozen(kind) else ()
+    t.add(Op((), primitive, (shadow, value), told, (), places, t.origin))
 
 
 def kind_in_the_end(table: Table, v: Var) -> Kind | None:
-    """Return the kind of a structure in the end; None where that has other parts than before.
+    """Return the kind of a structure in the end; None where that has other parts than before."""
+    known = _kinds(table, v)
+    return v.kind if known and all(_parts(k) == _parts(v.kind) for k in known) else None
 
-    What is written is asked of all that its name is known to mean.
+
+def _kinds(table: Table, v: Var) -> list[Kind]:
+    """Return the kinds that a structure may have at any time; none where nobody knows.
+
+    What is written has the kinds of all that its name is known to mean.
     """
     if v not in table.facts.written:
-        return v.kind
-    if not v.name:
-        return None
+        return [v.kind]
     kinds = table.facts.analysed.kinds
-    known = [
-        env[v.name] for of in (kinds.before, kinds.after) for env in of.values() if v.name in env
-    ]
-    return v.kind if all(_parts(k) == _parts(v.kind) for k in known) else None
+    every = (*kinds.before.values(), *kinds.after.values()) if v.name else ()
+    known = [env[v.name] for env in every if v.name in env]
+    return [v.kind, *known] if known else []
 
 
 def _parts(kind: Kind) -> object:

@@ -122,7 +122,8 @@ def _in_sequence(t: Tangents, value: Operand, operand: Operand, kind: Kind) -> O
     if unknown or mixed or narrow - {dtype_of(kind)} or dtype_of(kind) in NARROW:
         value = t.call(t.table.helper(runtime.fitted), (value, operand), tangent_kind(whole))
     elif isinstance(whole, K.List) and isinstance(kind_of(value), K.List):
-        return value
+        if not all(map(K.is_scalar, K.together(whole))):
+            return value
     if isinstance(whole, K.List):
         return t.call(P.Outer("list", K.Known(list)), (value,), whole)
     if any(isinstance(k, K.List | K.Tuple) for k in whole.inside):

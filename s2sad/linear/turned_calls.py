@@ -49,24 +49,24 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         assert isinstance(v, Var)
         (dot,) = [s for s in dict.fromkeys(shadow) if isinstance(s, Var) and sweep.values[s] is v]
         given.append(acc.buffer(dot))
-    both = _reversed(sweep, op, acc, pair, given)
-    values = _apart(t, both, [call.params[p] for p in noted.active])
+    kinds = [call.params[p] for p in noted.active]
+    values = _reversed(sweep, op, acc, pair, given, kinds)
     for p, value in zip(noted.active, values, strict=True):
         pass_on(sweep, everything[p], value, op, acc, p in pair.shadows)
 
 
-def _apart(t: Tangents, both: Var, kinds: Sequence[K.Kind]) -> tuple[Var, ...]:
-    """Take apart what a reverse gives: one cotangent, or a tuple of several."""
-    values = tuple(Var("", tangent_kind(k)) for k in kinds)
-    primitive = L.SAME if len(values) == 1 else L.UNPACK
-    t.add(Op(values, primitive, (both,), (), (), (), t.origin))
-    return values
-
-
 def _reversed(
-    sweep: Sweep, op: Op, acc: Cotangents, pair: Reverse, given: Sequence[Operand]
-) -> Var:
-    """Call a reverse with what it is `given`, and with the cotangent of the result; return all."""
+    sweep: Sweep,
+    op: Op,
+    acc: Cotangents,
+    pair: Reverse,
+    given: Sequence[Operand],
+    kinds: Sequence[K.Kind],
+) -> tuple[Var, ...]:
+    """Call a reverse with what it is `given`, and with the cotangent of the result.
+
+    Return what it gives, the cotangents of values of some kinds: one alone, or a tuple of several.
+    """
     t, seed = acc.t, tuple[Operand, ...]()
     if pair.seeded and op.outs:
         (dot,) = op.outs
@@ -80,10 +80,13 @@ def _reversed(
         seed = (nothing(t, result, kind_of(result)),)
     everything = (*given, *seed)
     places = tuple(Place(v, (P.Anywhere(),)) for v in everything[1:] if isinstance(v, Var))
-    out = Var("", K.UNKNOWN)
+    values = tuple(Var("", tangent_kind(k)) for k in kinds)
+    out = values[0] if len(values) == 1 else Var("", K.UNKNOWN)
     name = P.Outer(pair.reverse, K.UNKNOWN)
     t.add(Op((out,), L.CALL, (name, *everything), (), places, places, op.origin))
-    return out
+    if len(values) > 1:
+        t.add(Op(values, L.UNPACK, (out,), (), (), (), t.origin))
+    return values
 
 
 def _by_identity(
@@ -96,12 +99,12 @@ def _by_identity(
     pair = reverse_pair(t.table.derivation, call, noted.active, lent_to(sweep, op, noted, t))
     sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
     given: list[Operand] = [saved, shadows.table]
-    both = _reversed(sweep, op, acc, pair, given)
     everything = {**call.given, **call.extra}
     named = [p for p, given in everything.items() if isinstance(given, dict)]
     numbers = [p for p in noted.active if p in named or not is_memory(call.params[p])]
     kinds = [call.params[p] for p in numbers]
-    values = dict(zip(numbers, _apart(t, both, kinds), strict=True)) if numbers else {}
+    found = _reversed(sweep, op, acc, pair, given, kinds)
+    values = dict(zip(numbers, found, strict=True))
     for p in noted.active:
         if p not in numbers:
             for dot in are_plain(op.operands, sweep.values, shadows):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
@@ -94,6 +94,14 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     owner, index = op.operands
     assert isinstance(owner, Var)
     kind = sweep.values[owner].kind
+    part = sweep.values[op.outs[0]].kind
+    if isinstance(kind, K.List | K.AnyDict) and isinstance(part, K.Tuple):
+        buffer, step = acc.buffer(owner), acc.t.index(index)
+        old = acc.t.emit(L.ITEM, (buffer, step), tangent_kind(part))
+        made = _with_parts(acc, old, bar, part)
+        places = (Place(buffer, (P.Item(step),)),)
+        acc.t.add(Op((), L.PUT_ITEM, (buffer, step, made), (), (), places, op.origin))
+        return
     if isinstance(kind, K.Array | K.List | K.AnyDict):
         add_into_part(sweep, owner, index, value_of(bar), acc)
         return
@@ -109,6 +117,18 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     else:
         raise NotYet(f"an item of {K.describe(kind)}, turned round")
     acc.add(owner, Bar(None, parts=tuple(found)))
+
+
+def _with_parts(acc: Cotangents, old: Var, bar: Bar, kind: K.Tuple) -> Operand:
+    """Return a tuple of cotangents with others added to its parts, None where there is none."""
+    return _packed(acc.t, acc.summed(Bar(old), bar, kind), kind)
+
+
+def _packed(t: Tangents, bar: Bar | None, kind: Kind) -> Operand:
+    if bar is None or not isinstance(kind, K.Tuple):
+        return NOTHING if bar is None else value_of(bar)
+    parts = [_packed(t, p, k) for p, k in zip(bar.parts, kind.items, strict=True)]
+    return t.emit(L.TUPLE, parts, tangent_kind(kind))
 
 
 def _known_index(sweep: Sweep, index: Operand) -> object:
@@ -136,7 +156,8 @@ def turned_sum(sweep: Sweep, op: Op, bar: Operand, acc: Cotangents) -> None:
         raise NotYet("a sum of values of several kinds, turned round")
     one = t.emit(L.LIST, (bar,), source.kind)
     count = length_at(sweep, given, op, acc)
-    acc.add(given, Bar(t.emit(L.INFIX["Mult"], (one, count), source.kind)))
+    repeated = t.emit(L.INFIX["Mult"], (one, count), source.kind)
+    acc.add(given, Bar(repeated, isinstance(made, K.Num)))  # an array would be one in all places
 
 
 def _alike(kind: Kind, other: Kind) -> bool:
@@ -152,12 +173,17 @@ def _alike(kind: Kind, other: Kind) -> bool:
 
 def turned_field(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """`x = o.m` adds to the attribute of the cotangent."""
-    (owner,), word = op.operands, op.primitive.word
+    (owner,), (out,), word = op.operands, op.outs, op.primitive.word
     assert isinstance(owner, Var)
     classes = K.Obj if acc.shadows is None else K.Obj | K.OneOf
     if not isinstance(sweep.values[owner].kind, classes):
         raise NotYet("an attribute of what is no object, turned round")
-    add_to_field(acc.t, acc.buffer(owner), sweep.values[owner].kind, word, value_of(bar))
+    kind, part, buffer = sweep.values[owner].kind, sweep.values[out].kind, acc.buffer(owner)
+    if isinstance(part, K.Tuple):
+        old = acc.t.emit(op.primitive, (buffer,), tangent_kind(part))
+        put_field(acc.t, buffer, kind, word, _with_parts(acc, old, bar, part))
+        return
+    add_to_field(acc.t, buffer, kind, word, value_of(bar))
 
 
 def add_into_part(
@@ -188,8 +214,6 @@ def add_into_part(
 def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     """A list, a dict or an object is made: its parts get what its cotangent has there."""
     (out,) = op.outs
-    if not acc.has(out):
-        return
     shadow, t = acc.buffer(out), acc.t
     acc.of.pop(out, None)
     form = op.primitive.form
@@ -198,7 +222,8 @@ def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         pairs = [(L.ITEM, (P.Const(i),), o) for i, o in enumerate(op.operands)]
     elif form == "dict":
         if any(isinstance(o, P.Spread) for o in op.operands):
-            raise NotYet("a dict made of others, turned round")
+            turned_dict(sweep, op, shadow, acc)
+            return
         both = zip(op.operands[::2], op.operands[1::2], strict=True)
         pairs = [(L.ITEM, (k,), v) for k, v in both]
     else:
@@ -207,13 +232,74 @@ def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     for primitive, steps, operand in pairs:
         if not isinstance(operand, Var) or operand not in sweep.values:
             continue
-        check_alone(sweep, operand, op, t)
         kind = tangent_kind(sweep.values[operand].kind)
-        value = t.emit(primitive, (shadow, *steps), kind)
-        if in_place(sweep, operand):
-            acc.of[operand] = Bar(value, True)
-        else:
-            acc.add(operand, Bar(value))
+        give_part(sweep, op, operand, t.emit(primitive, (shadow, *steps), kind), acc)
+
+
+def give_part(sweep: Sweep, op: Op, dot: Var, value: Operand, acc: Cotangents) -> None:
+    """Give what is put into a structure the part of the shadow that stands for it."""
+    check_alone(sweep, dot, op, acc.t)
+    if in_place(sweep, dot):
+        acc.of[dot] = Bar(value, True)
+    else:
+        acc.add(dot, Bar(value))
+
+
+def turned_dict(sweep: Sweep, op: Op, shadow: Var, acc: Cotangents) -> None:
+    """A dict is made of others: each gets what the cotangent has under the keys that it gives.
+
+    q = {**p, "k": x}       p_bar gets that of q, with zeros under "k"; x_bar gets q_bar["k"]
+    """
+    t, taken = acc.t, set[object]()
+    for first, given in reversed(list(_entries(op))):
+        dot = given if isinstance(given, Var) and given in sweep.values else None
+        kind = kind_of(given) if dot is None else sweep.values[dot].kind
+        if isinstance(first, P.Spread):
+            if not isinstance(kind, K.Dict):
+                raise NotYet("a dict made of others whose keys are not known, turned round")
+            if dot is not None:
+                check_parts(sweep, dot, t)
+                acc.add(dot, Bar(_left_of(sweep.values[dot], shadow, taken, t), True))
+            taken |= {*kind.steps}
+            continue
+        key = getattr(kind_of(first), "value", K.MISSING)
+        if key is K.MISSING:
+            raise NotYet("a dict made of others whose keys are not known, turned round")
+        if key not in taken and dot is not None:
+            give_part(sweep, op, dot, t.emit(L.ITEM, (shadow, first), tangent_kind(kind)), acc)
+        taken.add(key)
+
+
+def _entries(op: Op) -> Iterator[tuple[Operand, Operand]]:
+    """Yield the keys of a display with their values, and other dicts, each with itself."""
+    given = iter(op.operands)
+    for first in given:
+        yield (first, first.value) if isinstance(first, P.Spread) else (first, next(given))
+
+
+def _left_of(v: Var, shadow: Var, taken: Set[object], t: Tangents) -> Var:
+    """Return the parts of a shadow that a dict in it has given, with zeros where others have."""
+    assert isinstance(v.kind, K.Dict)
+    pairs: list[Operand] = []
+    for key, kind in v.kind.items:
+        at = P.Const(key)
+        found: Operand = NOTHING
+        if K.differentiable(kind) and key in taken:
+            found = nothing(t, t.emit(L.ITEM, (v, at), kind), kind)
+        elif K.differentiable(kind):
+            found = t.emit(L.ITEM, (shadow, at), tangent_kind(kind))
+        pairs += [at, found]
+    return t.emit(L.DICT, pairs, tangent_kind(v.kind))
+
+
+def check_parts(sweep: Sweep, dot: Var, t: Tangents) -> None:
+    """Stop where two dicts hold structures, or memory that may be written."""
+    v = sweep.values[dot]
+    parts = [k for k in K.together(v.kind) if K.differentiable(k)]
+    if not all(map(K.is_numeric, parts)) or (
+        any(map(K.may_be_array, parts)) and sweep.is_memory(v, t)
+    ):
+        raise NotYet("memory that several dicts hold, turned round")
 
 
 def check_alone(sweep: Sweep, dot: Var, op: Op, t: Tangents) -> None:
@@ -222,7 +308,8 @@ def check_alone(sweep: Sweep, dot: Var, op: Op, t: Tangents) -> None:
     array = isinstance(v.kind, K.Array) and sweep.is_memory(v, t)
     maker = sweep.makers.get(v)
     shown = maker is not None and maker.primitive.form in ("item", "field", "same")
-    if (K.is_container(v.kind) or array) and (shown or sweep.last.get(dot) is not op):
+    twice = [*op.operands, *(value for _, value in op.settings)].count(dot) > 1
+    if (K.is_container(v.kind) or array) and (shown or twice or sweep.last.get(dot) is not op):
         raise NotYet("memory that is put into a structure, and used by its own name, too")
 
 
@@ -241,11 +328,7 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         *where, stored = given
         taken = put_out(shadow, tuple(where), acc)
         if isinstance(stored, Var) and stored in sweep.values:
-            check_alone(sweep, stored, op, t)
-            if in_place(sweep, stored):
-                acc.of[stored] = Bar(taken, True)
-            else:
-                acc.add(stored, Bar(taken))
+            give_part(sweep, op, stored, taken, acc)
     elif word == "pop":
         value = value_of(bar) if bar is not None else P.Const(0.0)
         if bar is None and out in sweep.values:
