@@ -134,9 +134,8 @@ def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
                 raise NotYet("a value that is stopped, among those that may share memory")
     for v in values.values():
         kind = v.kind
-        if isinstance(kind, K.Array) and kind.namespace != "numpy":
-            raise NotYet("cotangents by identity on a device")
-        if isinstance(kind, K.Union) and any(map(is_memory, kind.inside)) and not is_memory(kind):
+        mixed = isinstance(kind, K.Union) and not is_memory(kind)
+        if mixed and v in table.facts.written and any(map(is_memory, kind.inside)):
             raise NotYet("a value that may be memory, or a number")
 
 

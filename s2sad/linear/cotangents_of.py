@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
@@ -246,7 +245,8 @@ class Cotangents:
             value = zeros_like(self.t, v)
         elif isinstance(v.kind, K.Array) and not v.kind.rank:
             assert bar.value is not None  # NumPy makes a number of such an array
-            value = self.t.call(self.t.table.outer(np, "array"), (bar.value,), tangent_kind(v.kind))
+            made = self.t.table.numpy("array", v.kind)
+            value = self.t.call(made, (bar.value,), tangent_kind(v.kind))
         elif bar.own:
             value = bar.value or P.Const(None)
         else:

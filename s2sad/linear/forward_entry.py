@@ -35,6 +35,7 @@ from s2sad.ir.verify import checked
 from s2sad.linear.abreast import Asked, abreast
 from s2sad.linear.beside import apart
 from s2sad.linear.caught import ANYTHING, Raised
+from s2sad.linear.device_numbers import with_arrays
 from s2sad.linear.directions import tangents_of
 from s2sad.linear.function_facts import activity_of, doc_of, named_to_the_end
 from s2sad.linear.linearise import Linear, linearise
@@ -234,7 +235,8 @@ def settled(table: Table, linear: Linear, made: P.Program) -> P.Program:
     """Return a derived program in fewer words, without what nobody reads."""
     fixed = frozenset(linear.values)
     made = checked(simplified(checked(made), fixed, table.facts.analysed.function.temps))
-    return checked(without_unused(gathered(without_unused(made, fixed), fixed), fixed))
+    made = without_unused(gathered(without_unused(made, fixed), fixed), fixed)
+    return checked(with_arrays(made, table, fixed))
 
 
 def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) -> Block:

@@ -60,7 +60,8 @@ def operation(t: Tangents, op: Op) -> None:
     if ours is not None:
         call_with_tangents(t, op, ours)
         return
-    if any(word in STANDS_FOR for word, _ in op.settings):
+    rewritten = any(word in STANDS_FOR for word, _ in op.settings)
+    if rewritten or (t.table.backward and op.primitive is L.PUT_ITEM):
         _look_at_memory(t, op)
     stopped = t.table.facts.analysed.function.stopped
     if any(v.name in stopped for v in op.outs if v.name):
@@ -91,7 +92,10 @@ def _stopped(t: Tangents, op: Op) -> None:
 
 
 def _look_at_memory(t: Tangents, op: Op) -> None:
-    """Look at how memory is shared before a write that stands for a call, which copies otherwise.
+    """Look at how memory is shared before a write that may not copy first.
+
+    A tangent is written in the same order as the value, unless the write stands for a call; the
+    cotangent of a write is that of copying first.
 
     A[index] = w      in_order(A[index], v, "np.place(A, mask, v)"); A[index] = w
     """

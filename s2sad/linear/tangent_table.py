@@ -238,9 +238,9 @@ class Table:
         """Return a function of a module: `np.zeros_like`."""
         return P.Outer(f"{self.refs.module(home)}.{word}", K.Known(getattr(home, word)))
 
-    def helper(self, fn: Callable[..., object]) -> P.Outer:
-        """Return a helper function that the derived text copies."""
-        return P.Outer(self.refs.function(fn), K.Known(fn))
+    def helper(self, fn: Callable[..., object], space: str = spaces.NUMPY) -> P.Outer:
+        """Return a helper function that the derived text copies, for arrays of a namespace."""
+        return P.Outer(self.refs.function(fn, space), K.Known(fn))
 
 
 def is_hook(operation: P.Operation) -> TypeGuard[Op]:

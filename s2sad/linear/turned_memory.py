@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
+from s2sad.ir import identities
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
+from s2sad.known.lifted import space_among
 from s2sad.linear.by_identity import act
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import fit, fit_stored
@@ -178,7 +180,8 @@ def add_into_part(
     if isinstance(sweep.values[owner].kind, K.Array) and (
         may_repeat(index, sweep.makers) or (shown and copies(index, sweep.makers))
     ):
-        add_at = P.Outer(f"{t.table.refs.space('numpy')}.add.at", K.UNKNOWN)
+        numpy = t.table.refs.space(space_among([sweep.values[owner].kind]))
+        add_at = P.Outer(f"{numpy}.add.at", K.UNKNOWN)
         out, places = Var("", K.NONE), (Place(buffer, (P.Item(index),)),)
         t.add(Op((out,), L.CALL, (add_at, buffer, index, value), (), (), places, t.origin))
         t.add(Op((), L.DISCARD, (out,), (), (), (), t.origin))
@@ -371,9 +374,7 @@ def shows_parts_of_complex(op: Op) -> bool:
 
 def function_of(op: Op) -> object:
     """Return the function that an operation calls, if it is known."""
-    callee = op.operands[0]
-    known = callee.kind if isinstance(callee, P.Outer) else None
-    return known.value if isinstance(known, K.Known) else None
+    return identities.function_of(op.operands[0])
 
 
 def makes_object(op: Op) -> bool:

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from s2sad import kinds as K
 from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
@@ -95,7 +93,7 @@ def fetch_items(
     elif isinstance(v.kind, K.Tuple):
         fetch(sweep, operand, lambda: items, acc, shadows)
     elif isinstance(v.kind, K.Array) and v.kind.rank == 1:
-        numbers = t.call(t.table.outer(np, "array"), (items,), tangent_kind(v.kind))
+        numbers = t.call(t.table.numpy("array", v.kind), (items,), tangent_kind(v.kind))
         acc.add(operand, Bar(numbers, True))
     elif isinstance(v.kind, K.Array):
         fetch(sweep, operand, None, acc, shadows)
