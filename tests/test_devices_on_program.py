@@ -1,4 +1,4 @@
-"""Reverse mode from program to program on the strict stand-in for a GPU, by name and by identity."""
+"""Reverse mode from program to program on the strict stand-in for a GPU, in both ways."""
 
 import dataclasses
 
@@ -109,6 +109,7 @@ ROWS = [
     (widened, (X.astype(np.float32),)),
     (one_number, (0.7, X)),
     (spread, (X,)),
+    (real_part, (X,)),
     (chosen, (X,)),
     (parts_in_a_list, (X,)),
 ]

@@ -13,7 +13,7 @@ from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
-from s2sad.linear.by_identity import Shadows, is_memory, parts_below
+from s2sad.linear.by_identity import Shadows, is_memory, lies_turned, parts_below
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
@@ -203,12 +203,21 @@ class Cotangents:
         """Return a cotangent, zeros where there is none, which may be anybody's memory."""
         bar = self.of.get(dot)
         if dot in self.refs or self.is_shadowed(dot):
-            return self.buffer(dot)
+            return self.seen(dot, self.buffer(dot))
         if bar is None and self.value(dot).cell:
             return P.Const(0.0)
         if bar is None:
             return zeros_like(self.t, self.value(dot))
         return self.built(bar, self.value(dot))
+
+    def seen(self, dot: Operand, value: Operand) -> Operand:
+        """Return a cotangent for what the shadow of memory holds, or the other way round."""
+        if not isinstance(dot, Var) or not self.is_shadowed(dot):
+            return value
+        kind = self.value(dot).kind
+        if not lies_turned(kind) or not isinstance(kind, K.Array):
+            return value
+        return self.t.call(self.t.table.numpy("conj", kind), (value,), kind_of(value))
 
     def built(self, bar: Bar, value: Operand) -> Operand:
         """Return the cotangent of a value as one; the parts of a tuple without one get zeros."""

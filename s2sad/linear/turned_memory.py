@@ -169,7 +169,7 @@ def add_into_part(
     sweep: Sweep, owner: Var, index: Operand, value: Operand, acc: Cotangents
 ) -> None:
     """Add to a part of the cotangent of an array, a list or a dict."""
-    t = acc.t
+    t, value = acc.t, acc.seen(owner, value)
     buffer = acc.buffer(owner)
     shown = isinstance(kind_of(value), K.Array) and acc.is_shadowed(owner)
     if isinstance(sweep.values[owner].kind, K.Array) and shown:
@@ -302,6 +302,7 @@ def taken_from(
     again = tuple(map(t.index, steps))
     found: Operand = t.emit(read, (buffer, *again), tangent_kind(part))
     in_array = bool(steps) and isinstance(buffer.kind, K.Array)
+    found = acc.seen(op.operands[0], found)
     if isinstance(part, K.Array) and not (in_array and copies(steps[0], sweep.makers)):
         found = t.emit(L.method("copy"), (found,), tangent_kind(part))
     if in_array and not each and may_repeat(steps[0], sweep.makers):
@@ -361,15 +362,6 @@ def may_be_view(op: Op) -> bool:
     told = told_by(op)
     rule = registry.rule_for(told.fn)
     return bool(told.bases) or (told.own and rule is not None and rule.view != "never")
-
-
-def shows_parts_of_complex(op: Op) -> bool:
-    """Say whether a function gives real numbers that may be a view of complex ones."""
-    told = told_by(op)
-    rule = registry.rule_for(told.fn)
-    views = rule is not None and rule.view != "never" and isinstance(told.out.kind, K.Array)
-    mixed = any(K.is_complex(kind_of(o)) for o in told.given) and not K.is_complex(told.out.kind)
-    return views and mixed
 
 
 def function_of(op: Op) -> object:
