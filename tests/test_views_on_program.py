@@ -84,6 +84,22 @@ def at_indices_that_repeat(x):
     return np.sum(np.abs(w) ** 2) + np.sum(im**3)
 
 
+def of_a_real_conjugate(x):
+    y = x * 1.0
+    c = y.conj()
+    c[0] *= x[1]
+    y[2] = c[0] * c[3]
+    return np.sum(y**3) + c[2]
+
+
+def of_a_method_conjugate(z):
+    w = z * 1.0
+    c = w.conj()
+    c[0] *= w[1]
+    w[2] = c[0] * c[3]
+    return np.sum(np.abs(w) ** 3) + np.abs(c[2])
+
+
 def of_a_conjugate(z):
     w = z * 1.0
     c = np.conj(w)
@@ -101,6 +117,8 @@ PROGRAMS = [
     (on_one_path, X),
     (at_indices_that_repeat, X),
     (of_a_conjugate, Z),
+    (of_a_real_conjugate, X),
+    (of_a_method_conjugate, Z),
 ]
 
 
@@ -140,9 +158,9 @@ def test_a_pullback_runs_twice(f, x):
 
 def test_cotangents_of_a_structure_of_complex_arrays():
     def f(parts):
+        parts = [parts[0] * 1j, parts[1], parts[0]]
         parts[0].imag[1] *= 2.0
-        parts.append(parts[1])
-        parts[2][0] = parts[0][1] ** 2
+        parts[0][0] = parts[0][1] ** 2
         return np.sum(np.abs(parts[1] + parts[0]) ** 2)
 
     made = dataclasses.replace(

@@ -7,6 +7,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
+from s2sad.ir.identities import elements
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.generators import draws
@@ -93,8 +94,12 @@ def _of_array(t: Tangents, op: Op) -> None:
     if not t.table.carries(out):
         return
     fn = registry.method_function(word)
-    if (word == "copy" or fn is np.conjugate) and t.has(owner):
-        _again(t, op)  # a real array is its own conjugate, and so is its tangent
+    real = fn is np.conjugate and not K.is_complex(kind_of(owner))
+    if real and t.table.backward and elements(kind_of(owner)) and t.has(owner):
+        t.named(t.bind(out), t.maybe(owner))  # a real array is its own conjugate
+        return
+    if (word == "copy" or (fn is np.conjugate and (real or not t.table.backward))) and t.has(owner):
+        _again(t, op)
         return
     if fn is None:
         if registry.is_zero_method(word):
