@@ -411,7 +411,38 @@ def tuple_slices(x):
     return u[0] * u[-1] * np.sum(u[2]) * rest[1] + a
 
 
+def sum_of_values_that_change(x):
+    d = {}
+    for i in range(3):
+        d[i] = d.get(i - 1, x[0]) * x[i]
+    total = sum(d.values())
+    del d[0]
+    d[1] = total * x[2]
+    return sum(d.values()) * total
+
+
+def sum_of_arrays_in_a_dict(x):
+    d = {"a": x * 2.0, "b": x * x}
+    d["a"][0] = x[1]
+    s = sum(d.values())
+    d["b"] = s * x[0]
+    return np.sum(s * x) + np.sum(sum(d.values()) ** 2)
+
+
+def number_or_memory(x):
+    y = x * 1.0
+    kept = [y]
+    s = 0.0
+    for i in range(3):
+        s = s + y if i else y[0] * x[1]
+    y[1] = x[0] * y[2]
+    return np.sum(s) * np.sum(kept[0])
+
+
 PROGRAMS = [
+    sum_of_values_that_change,
+    sum_of_arrays_in_a_dict,
+    number_or_memory,
     numbers_of_arrays,
     numbers_of_arrays_in_a_dict,
     chosen_key,

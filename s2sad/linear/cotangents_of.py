@@ -204,7 +204,10 @@ class Cotangents:
         bar = self.of.get(dot)
         if dot in self.refs or self.is_shadowed(dot):
             return self.seen(dot, self.buffer(dot))
-        if bar is None and self.value(dot).cell:
+        value = self.value(dot)
+        options = K.options(value.kind) if isinstance(value.kind, K.Union) else ()
+        mixed = bool(options) and all(isinstance(k, K.Num | K.Array) for k in options)
+        if bar is None and (value.cell or mixed):
             return P.Const(0.0)
         if bar is None:
             return zeros_like(self.t, self.value(dot))

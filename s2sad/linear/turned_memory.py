@@ -128,6 +128,10 @@ def turned_sum(sweep: Sweep, op: Op, bar: Operand, acc: Cotangents) -> None:
     if not isinstance(given, Var) or given not in sweep.values:
         return
     source, made = sweep.values[given], sweep.values[out].kind
+    through = sweep.makers.get(given)
+    if isinstance(source.kind, K.Iterable_) and through is not None:
+        _to_values(sweep, op, through, bar, acc)
+        return
     items = source.kind.items if isinstance(source.kind, K.Tuple) else K.together(source.kind)
     alike = [_alike(k, made) for k in items]
     if isinstance(source.kind, K.Tuple) and all(alike):
@@ -138,6 +142,21 @@ def turned_sum(sweep: Sweep, op: Op, bar: Operand, acc: Cotangents) -> None:
     one = t.emit(L.LIST, (bar,), source.kind)
     count = length_at(sweep, given, op, acc)
     acc.add(given, Bar(t.emit(L.INFIX["Mult"], (one, count), source.kind)))
+
+
+def _to_values(sweep: Sweep, op: Op, through: Op, bar: Operand, acc: Cotangents) -> None:
+    """`s = sum(d.values())` passes the same to all that the dict held."""
+    owner, t = through.operands[0], acc.t
+    made = sweep.values[op.outs[0]].kind
+    plain = all(_alike(k, made) for k in through.outs[0].kind.inside)
+    if through.primitive.word != "values" or not isinstance(owner, Var) or not plain:
+        raise NotYet("a sum of values of several kinds, turned round")
+    source = sweep.values[owner]
+    held = sweep.as_it_was(source, op, t)
+    if acc.shadows is not None:
+        sweep.look(source, t, acc.shadows, op)
+    fn = P.Outer("dict.fromkeys", K.Known(dict.fromkeys))
+    acc.add(owner, Bar(t.call(fn, (held, bar), tangent_kind(source.kind))))
 
 
 def _alike(kind: Kind, other: Kind) -> bool:
@@ -238,6 +257,8 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     effects = registry.effects_of(getattr(list, word, None))
     (out,) = op.outs
     bar = acc.of.pop(out, None)
+    if bar is None and isinstance(out.kind, K.Iterable_):
+        return  # what goes through it passes on to what it goes through
     shadow = acc.buffer(owner)
     if not isinstance(kind, K.List):
         raise NotYet(f"the method {word} of a structure, turned round")

@@ -238,12 +238,14 @@ def nothing_in(kind: Kind, acc: Cotangents) -> Operand:
         return acc.t.emit(L.TUPLE, parts, tangent_kind(kind))
     if isinstance(kind, K.Num) and kind.type == "complex":
         return P.Const(0j)
+    if isinstance(kind, K.Unbound):  # what is empty where it is made may be filled with numbers
+        return P.Const(0.0)
     return NOTHING if is_memory(kind) or not K.differentiable(kind) else P.Const(0.0)
 
 
 def nothing_inside(whole: Kind, acc: Cotangents) -> Operand:
     """Return what a slot of a list holds without a cotangent."""
-    return P.Const(0.0) if K.is_empty(whole) else nothing_in(K.union(K.together(whole)), acc)
+    return nothing_in(K.union(K.together(whole)), acc)
 
 
 def put_in(shadow: Var, at: tuple[Operand, ...], value: Operand, acc: Cotangents) -> None:
