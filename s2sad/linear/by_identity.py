@@ -137,13 +137,12 @@ def _reads_structure(op: Op, values: Mapping[Var, Var]) -> bool:
 
 
 def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
-    """Stop at what shares memory and has another derivative, and at memory of unknown kind."""
-    if table.facts.analysed.function.stopped:
-        raise NotYet("a value that is stopped, among those that may share memory")
+    """Stop at what may be memory or a number, and is written; and where a function stops values."""
+    names = table.facts.analysed.function.stopped
     for op in P.every(block):
-        for o in P.operands(op):
-            if kind_of(o) == K.Known(stop_gradient):
-                raise NotYet("a value that is stopped, among those that may share memory")
+        given = any(kind_of(o) == K.Known(stop_gradient) for o in P.operands(op))
+        if given and not any(v.name in names for v in op.outs):
+            raise NotYet("a value that is stopped, among those that may share memory")
     for v in values.values():
         kind = v.kind
         mixed = isinstance(kind, K.Union) and not is_memory(kind)
