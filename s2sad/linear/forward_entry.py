@@ -30,6 +30,7 @@ from s2sad.ir.ordered import ordered
 from s2sad.ir.printed import printed
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
+from s2sad.ir.to_the_end import to_the_end
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
 from s2sad.linear.abreast import Asked, abreast
@@ -154,7 +155,7 @@ def table_of(
     memory = memory_of(d, a)
     program = program_of(a.function, a.kinds, memory.changes)
     if not d.forward:
-        program = left_last(grown(program, a.kinds))
+        program = to_the_end(left_last(grown(program, a.kinds)))
     if around.beside:
         program = apart(program, a.kinds.result)
     result = a.kinds.result if around.seeded else K.NONE
