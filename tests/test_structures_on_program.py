@@ -439,7 +439,30 @@ def number_or_memory(x):
     return np.sum(s) * np.sum(kept[0])
 
 
+def best_pair_or_none(x):
+    best = None
+    for i in range(len(x)):
+        if best is None or x[i] * x[0] > best[0]:
+            best = (x[i] * x[0], i, x * x[i])
+    rows = best[2]
+    return best[0] ** 2 * (1 + best[1]) + np.sum(best[2] * rows)
+
+
+def carried_and_left(x):
+    h = np.zeros(2)
+    loss = 0.0
+    for i in range(6):
+        h = np.tanh(h * x[0] + x[1:])
+        loss += h @ h
+        if loss > 1.5:
+            break
+        h = np.append(h[1:], x[1]) * 1.5
+    return loss
+
+
 PROGRAMS = [
+    best_pair_or_none,
+    carried_and_left,
     sum_of_values_that_change,
     sum_of_arrays_in_a_dict,
     number_or_memory,

@@ -165,7 +165,8 @@ class Cotangents:
         t.add(Op((), added, (owner, bar.value), (), (), places, t.origin))
 
     def summed(self, one: Bar, other: Bar, of: Kind) -> Bar:
-        """Return the sum of two cotangents of a value of some kind."""
+        """Return the sum of two cotangents of a value of some kind, which is there."""
+        of = K.without_none(of)
         if isinstance(of, K.Tuple):
             left, right = self.apart(one, of), self.apart(other, of)
             triples = zip(left, right, of.items, strict=True)
@@ -227,7 +228,7 @@ class Cotangents:
         if not bar.parts:
             assert bar.value is not None
             return bar.value
-        kind = kind_of(value)
+        kind = K.without_none(kind_of(value))
         assert isinstance(kind, K.Tuple)
         found: list[Operand] = []
         for i, (part, k) in enumerate(zip(bar.parts, kind.items, strict=True)):

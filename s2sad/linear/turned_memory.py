@@ -46,7 +46,7 @@ def turned_joined(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
 
 def _tuple(sweep: Sweep, v: Var) -> K.Tuple:
     """Return the kind of a tuple, by its tangent; functions that are given have captured one."""
-    kind = sweep.values[v].kind
+    kind = K.without_none(sweep.values[v].kind)
     found = kind if isinstance(kind, K.Tuple) else v.kind
     assert isinstance(found, K.Tuple)
     return found
@@ -79,7 +79,7 @@ def turned_unpack(sweep: Sweep, op: Op, bars: Sequence[Bar | None], acc: Cotange
     """What is taken apart gets a cotangent of those of its parts."""
     (source,) = op.operands
     assert isinstance(source, Var)
-    kind = sweep.values[source].kind
+    kind = K.without_none(sweep.values[source].kind)
     if isinstance(kind, K.Tuple):
         acc.add(source, Bar(None, parts=tuple(bars)))
     elif isinstance(kind, K.Array):
@@ -94,7 +94,7 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """`x = u[i]` adds to the place of the cotangent."""
     owner, index = op.operands
     assert isinstance(owner, Var)
-    kind = sweep.values[owner].kind
+    kind = K.without_none(sweep.values[owner].kind)
     if isinstance(kind, K.Array | K.List | K.AnyDict):
         add_into_part(sweep, owner, index, value_of(bar), acc)
         return

@@ -86,6 +86,8 @@ def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
             return NOTHING
         case K.Union() if len(K.carriers(kind)) == 1 and isinstance(K.carriers(kind)[0], K.Num):
             return nothing(t, value, K.carriers(kind)[0])
+        case K.Union() if isinstance(K.without_none(kind), K.Tuple | K.Array):
+            return t.call(t.table.helper(runtime.zeros_like), (value, P.Const(0.0)), kind)
         case K.Unknown() if kind.cls is not None:
             return NOTHING  # an object of a class that has no derivative
         case K.Opaque():
