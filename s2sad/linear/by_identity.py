@@ -24,7 +24,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Table, Tangents, tangent_kind
+from s2sad.linear.tangent_table import Table, Tangents, tangent_kind
 from s2sad.primitives import language as L
 
 _READS = ("item", "field", "unpack", "method")
@@ -142,12 +142,20 @@ def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
     for op in P.every(block):
         given = any(kind_of(o) == K.Known(stop_gradient) for o in P.operands(op))
         if given and not any(v.name in names for v in op.outs):
-            raise NotYet("a value that is stopped, among those that may share memory")
+            raise table.cannot(
+                op.origin,
+                "stop_gradient is given to a function here, among arrays that may share memory.",
+                "Call it where the value is used: stop_gradient(x).",
+            )
     for v in values.values():
         kind = v.kind
         mixed = isinstance(kind, K.Union) and not is_memory(kind)
         if mixed and v in table.facts.written and any(map(is_memory, kind.inside)):
-            raise NotYet("a value that may be memory, or a number")
+            raise table.cannot(
+                table.binds(v),
+                f"`{v.name}` is written in place, and it may be an array or a number.",
+                "Give it the same kind on all paths.",
+            )
 
 
 def parts_below(kind: Kind) -> Iterator[Kind]:
