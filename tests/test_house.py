@@ -72,7 +72,7 @@ BUDGETS = {
     "capture": 8_490,
     "emitted": 600,
     "facts": 17_820,
-    "ir": 7_290,  # of these from_tree and cells go in landing 6, with the tree that they read
+    "ir": 7_400,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 2_070,
     "linear": 12_300,  # what modes/ is to become
     "modes": 10_530,

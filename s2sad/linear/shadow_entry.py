@@ -112,14 +112,6 @@ def _seeds(t: Tangents, a: Analysed, given: _Given) -> dict[str, Bar]:
     return found
 
 
-def _replaces(operation: P.Operation) -> bool:
-    """Say whether an operation may put other memory into a structure."""
-    if not isinstance(operation, Op):
-        return False
-    written = (p.object for p in operation.writes if isinstance(p.object, Var))
-    return any(not K.is_numeric(v.kind) for v in written)
-
-
 def _accumulated(t: Tangents, found: BothSweeps, request: Request, given: _Given) -> list[Operand]:
     """Put cotangents into shadows, or add them; return those that have no shadow."""
     params = {v.name: v for v in found.program.block.params}
