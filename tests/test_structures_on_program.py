@@ -506,7 +506,61 @@ def dict_to_calls(x):
     return s + p["t"][1] * p["a"]
 
 
+def sum_of_values_that_change(x):
+    d = {}
+    for i in range(3):
+        d[i] = d.get(i - 1, x[0]) * x[i]
+    total = sum(d.values())
+    del d[0]
+    d[1] = total * x[2]
+    return sum(d.values()) * total
+
+
+def sum_of_arrays_in_a_dict(x):
+    d = {"a": x * 2.0, "b": x * x}
+    d["a"][0] = x[1]
+    s = sum(d.values())
+    d["b"] = s * x[0]
+    return np.sum(s * x) + np.sum(sum(d.values()) ** 2)
+
+
+def number_or_memory(x):
+    y = x * 1.0
+    kept = [y]
+    s = 0.0
+    for i in range(3):
+        s = s + y if i else y[0] * x[1]
+    y[1] = x[0] * y[2]
+    return np.sum(s) * np.sum(kept[0])
+
+
+def best_pair_or_none(x):
+    best = None
+    for i in range(len(x)):
+        if best is None or x[i] * x[0] > best[0]:
+            best = (x[i] * x[0], i, x * x[i])
+    rows = best[2]
+    return best[0] ** 2 * (1 + best[1]) + np.sum(best[2] * rows)
+
+
+def carried_and_left(x):
+    h = np.zeros(2)
+    loss = 0.0
+    for i in range(6):
+        h = np.tanh(h * x[0] + x[1:])
+        loss += h @ h
+        if loss > 1.5:
+            break
+        h = np.append(h[1:], x[1]) * 1.5
+    return loss
+
+
 PROGRAMS = [
+    best_pair_or_none,
+    carried_and_left,
+    sum_of_values_that_change,
+    sum_of_arrays_in_a_dict,
+    number_or_memory,
     numbers_of_arrays,
     numbers_of_arrays_in_a_dict,
     chosen_key,

@@ -128,6 +128,12 @@ def picture(x: Any) -> Any:
     return [x, {key: picture(parts[key]) for key in parts}]
 
 
+def conjugate(x: Any) -> Any:
+    """Return the cotangent of what a shadow of memory holds, or the other way round."""
+    turned = isinstance(x, complex) or (hasattr(x, "dtype") and x.dtype.kind == "c")
+    return x.conjugate() if turned else x
+
+
 def add_to_picture(shadows: dict[int, Any], seen: Any, value: Any) -> None:
     """Add a derivative of what a structure held: to shadows of its memory, and of its numbers."""
     if value is None:
@@ -148,7 +154,7 @@ def add_to_picture(shadows: dict[int, Any], seen: Any, value: Any) -> None:
             add_to_picture(shadows, parts[name], v)
             object.__setattr__(shadow, name, more(getattr(shadow, name), v))
     elif is_array(seen):
-        add_into_shadow(twin_of(shadows, seen), value)
+        add_into_shadow(twin_of(shadows, seen), conjugate(value))
 
 
 def taken_from_picture(shadows: dict[int, Any], seen: Any, held: Any = None) -> Any:
@@ -162,7 +168,7 @@ def taken_from_picture(shadows: dict[int, Any], seen: Any, held: Any = None) -> 
         return type(seen)(*items) if hasattr(seen, "_fields") else tuple(items)
     if not isinstance(seen, list):
         if is_array(seen):
-            return take_from_shadow(shadow_of(shadows, seen))
+            return conjugate(take_from_shadow(shadow_of(shadows, seen)))
         return held if isinstance(seen, float | complex | np.inexact) else None
     x, parts = seen
     shadow = twin_of(shadows, x)

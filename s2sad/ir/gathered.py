@@ -31,13 +31,13 @@ from s2sad.ir.deeds import kind_of
 from s2sad.ir.makers import Makers
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known import spaces
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
 from s2sad.rulebook.facts import numbers_of
 
 Ops = list[Op]
-_TOTAL = K.Known(np.sum)
-_LINEAR = (_TOTAL, K.Known(np.mean))
+_LINEAR = (np.sum, np.mean)
 _MULT, _DIV, _ADD, _SUB = (L.INFIX[w] for w in ("Mult", "Div", "Add", "Sub"))
 _IN_PLACE = {L.AUGMENTED["Add"]: _ADD, L.AUGMENTED["Sub"]: _SUB}
 _MINUS, _COPY = L.PREFIX["USub"], L.method("copy")
@@ -131,7 +131,7 @@ class _Worker:
         if made is None or made.primitive is not L.CALL or len(made.operands) != 2:
             return None
         fn, like = made.operands
-        is_zeros = isinstance(fn, P.Outer) and fn.kind == K.Known(np.zeros_like)
+        is_zeros = I.function_of(fn) is np.zeros_like
         return (value, like) if is_zeros and not made.settings else None
 
     def plain(self, given: Var) -> Operand:
@@ -230,10 +230,10 @@ class _Worker:
         """Return the number of which all entries of an array are: np.broadcast_to(x, shape)."""
         op, kind = self.makers.of(given), kind_of(given)
         callee = op.operands[0] if op is not None and op.operands else None
-        known = callee.kind if isinstance(callee, P.Outer) else None
-        if op is None or op.primitive is not L.CALL or not isinstance(known, K.Known):
+        fn = I.function_of(callee) if callee is not None else None
+        if op is None or op.primitive is not L.CALL or fn is None:
             return None
-        if numbers_of(known.value).form != "fitted" or not isinstance(kind, K.Array):
+        if numbers_of(fn).form != "fitted" or not isinstance(kind, K.Array):
             return None
         number = op.operands[1]
         return number if isinstance(kind_of(number), K.Num) else None
@@ -338,7 +338,7 @@ class _Worker:
         if op is None or op.primitive is not L.CALL or len(op.operands) != 3 or op.settings:
             return given
         fn, *vectors = op.operands
-        plain = isinstance(fn, P.Outer) and fn.kind == K.Known(np.dot)
+        plain = I.function_of(fn) is np.dot
         alike = all(I.elements(kind_of(v)) == "float" and _rank(v) == 1 for v in vectors)
         return frozenset(Counter(vectors).items()) if plain and alike else given
 
@@ -384,7 +384,7 @@ class _Worker:
     def summed(self, op: Op) -> Ops | None:
         """np.sum(2.0 * u * v) -> 2.0 * np.dot(u, v), for vectors"""
         callee, *given = op.operands
-        if not isinstance(callee, P.Outer) or callee.kind not in _LINEAR:
+        if not isinstance(callee, P.Outer) or I.function_of(callee) not in _LINEAR:
             return None
         if len(given) != 1 or op.settings or not _is_real(op.outs[0].kind):
             return None
@@ -408,9 +408,10 @@ class _Worker:
         """Return the sum of a product of arrays; that of two vectors has a name."""
         first, *others = (kind_of(v) for v in arrays)
         if len(others) == 1 and isinstance(first, K.Array) and first.rank == 1:
-            if callee.kind == _TOTAL and _alike(first, others[0]):
+            if I.function_of(callee) is np.sum and _alike(first, others[0]):
                 home = callee.name.rpartition(".")[0]
-                dot = P.Outer(f"{home}.dot" if home else "dot", K.Known(np.dot))
+                there = spaces.counterpart(np.dot, first.namespace)
+                dot = P.Outer(f"{home}.dot", K.Known(there))
                 if home:
                     return [replace(op, operands=(dot, *arrays))]
         inner = Op((Var("", _kind_of(Product(1.0, arrays), first)),), _MULT, (), origin=op.origin)

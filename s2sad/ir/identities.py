@@ -18,6 +18,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.kinds import Kind
+from s2sad.known import spaces
 
 Number = int | float
 
@@ -145,9 +146,10 @@ def is_signed(kind: Kind) -> bool:
     return elements(kind) in ("float", "complex") or of_python
 
 
-def _function(callee: P.Operand) -> object | None:
+def function_of(callee: P.Operand) -> object | None:
+    """Return the function that is called, if it is known: NumPy's for its twin on a device."""
     known = callee.kind if isinstance(callee, P.Outer) else None
-    return known.value if isinstance(known, K.Known) else None
+    return spaces.twin(known.value) if isinstance(known, K.Known) else None
 
 
 def kept(op: P.Op) -> P.Operand | None:
@@ -155,7 +157,7 @@ def kept(op: P.Op) -> P.Operand | None:
     if op.primitive.form != "call" or len(op.operands) != 2 or op.settings:
         return None
     callee, given = op.operands
-    fn = _function(callee)
+    fn = function_of(callee)
     if fn is None or not registry.numbers_of(fn).keeps_real or not isinstance(given, P.Var):
         return None
     return given if isinstance(given.kind, K.Array) and elements(given.kind) == "float" else None

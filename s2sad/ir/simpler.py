@@ -29,6 +29,7 @@ from s2sad.ir.makers import uses_of
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.unchanged import unchanged
+from s2sad.known import spaces
 from s2sad.primitives import language as L
 from s2sad.rulebook.facts import numbers_of
 
@@ -248,8 +249,8 @@ class _Worker:
         """Let an operation be a copy of a value, where nobody can tell."""
         (out,) = op.outs
         kind = kind_of(value)
-        if isinstance(kind, K.Array) and not kind.rank:  # NumPy makes a number of it
-            return None
+        if isinstance(kind, K.Array) and not kind.rank and kind.namespace == spaces.NUMPY:
+            return None  # NumPy makes a number of it
         alike = self.touched.private(out) and self.touched.steady(value)
         if not (alike or isinstance(value, P.Const) or K.shares_nothing(out.kind)):
             return None
@@ -437,10 +438,10 @@ def _denied(worker: _Worker, op: Op) -> Ops | None:
 def _fitted(worker: _Worker, op: Op) -> Ops | None:
     """np.broadcast_to(x, y.shape) -> x, where x has the shape of y"""
     callee, *given = op.operands
-    known = callee.kind if isinstance(callee, P.Outer) else None
-    if not isinstance(known, K.Known) or len(given) != 2 or op.settings:
+    fn = I.function_of(callee)
+    if fn is None or len(given) != 2 or op.settings:
         return None
-    if numbers_of(known.value).form != "fitted":
+    if numbers_of(fn).form != "fitted":
         return None
     shape = given[1]
     like = _shaped_like(worker.made.get(shape)) if isinstance(shape, Var) else None
@@ -458,9 +459,8 @@ def _shaped_like(op: Op | None) -> K.Kind | None:
         return None
     if op.primitive.form == "field" and op.primitive.word == "shape":
         return kind_of(op.operands[0])
-    callee = op.operands[0]
-    asked = isinstance(callee, P.Outer) and callee.kind == K.Known(np.shape)
-    return kind_of(op.operands[1]) if asked and op.primitive is L.CALL else None
+    asked = op.primitive is L.CALL and I.function_of(op.operands[0]) is np.shape
+    return kind_of(op.operands[1]) if asked else None
 
 
 def _owned(worker: _Worker, op: Op) -> Ops | None:

@@ -24,7 +24,6 @@ from s2sad.linear.turned_memory import (
     function_of,
     makes_object,
     may_be_view,
-    shows_parts_of_complex,
     turned_augmented,
     turned_display,
     turned_each,
@@ -55,8 +54,6 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         for o in op.operands:
             if isinstance(o, Var) and o in sweep.values:
                 check_alone(sweep, o, original, acc.t)
-    if form == "tangent" and acc.shadows is not None and shows_parts_of_complex(op):
-        raise NotYet("real numbers that are a view of complex ones, turned round")
     if form == "tangent" and acc.shadows is None and may_be_view(op):
         raise NotYet("a view of memory that is written, turned round")
     if form in ("put item", "put field"):

@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import numpy as np
-
 from s2sad import kinds as K
 from s2sad.causes import Story
 from s2sad.facts.activity import activity
@@ -110,5 +108,5 @@ def one(t: Tangents, kind: K.Kind, has_aux: bool) -> Bar:
     dtype = dtype_of(kind)
     if dtype not in NARROW:
         return Bar(P.Const(1.0))
-    single = t.call(t.table.outer(np, str(dtype)), (P.Const(1.0),), K.Num("float", dtype))
+    single = t.call(t.table.numpy(str(dtype), kind), (P.Const(1.0),), K.Num("float", dtype))
     return Bar(single)

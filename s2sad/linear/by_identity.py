@@ -5,6 +5,10 @@
 Two names of one memory have one cotangent; which names these are, nobody has to know. That of an
 array that is written, or that stands in a structure, and of a structure itself is found that way.
 In the cotangent of a structure only the numbers matter: what memory stands in it, the value tells.
+
+The shadow of a complex array lies like the array: where that has an imaginary part it has the
+derivative by the imaginary part. So the shadow of `z.imag` is that of `z`, seen alike. A cotangent
+of complex numbers has that with the other sign: it is the conjugate of what the shadow holds.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Table, Tangents, tangent_kind
+from s2sad.linear.tangent_table import Table, Tangents, tangent_kind
 from s2sad.primitives import language as L
 
 _READS = ("item", "field", "unpack", "method")
@@ -44,20 +48,22 @@ class Shadows:
     def taken(self, t: Tangents, v: Operand) -> Var:
         """Return what the shadow of a value holds, which then holds zeros."""
         kind = tangent_kind(kind_of(v))
-        if is_structure(kind):
+        if is_structure(kind) or lies_turned(kind):
             return act(t, held_numbers.taken_from_picture, (self.table, self.picture(t, v)), kind)
         return act(t, runtime.take_from_shadow, (self.of(t, v),), kind)
 
     def add(self, t: Tangents, v: Operand, value: Operand) -> None:
         """Add to the shadow of a value, and of the memory that a structure holds."""
-        if is_structure(kind_of(v)):
+        if is_structure(kind_of(v)) or lies_turned(kind_of(v)):
             given = (self.table, self.picture(t, v), value)
             act(t, held_numbers.add_to_picture, given, K.NONE)
             return
         act(t, runtime.add_into_shadow, (self.of(t, v), value), K.NONE)
 
     def picture(self, t: Tangents, v: Operand) -> Operand:
-        """Return what a structure holds at the operation at hand."""
+        """Return what a structure holds at the operation at hand; an array is what it is."""
+        if not is_structure(kind_of(v)):
+            return v
         known = self.seen.get(v) if isinstance(v, Var) else None
         return known or t.call(t.table.helper(held_numbers.picture), (v,), K.UNKNOWN)
 
@@ -77,6 +83,12 @@ def act(t: Tangents, helper: Callable[..., object], given: tuple[Operand, ...], 
 def is_structure(kind: Kind) -> bool:
     """Say whether a kind is of structures that may be changed, or of such or None."""
     return K.is_container(K.without_none(kind))
+
+
+def lies_turned(kind: Kind) -> bool:
+    """Say whether a shadow may hold conjugates of cotangents: that of a complex array does."""
+    arrays = [k for k in K.leaves(kind) if isinstance(k, K.Array)]
+    return any(K.is_complex(k) or k.dtype == "any" for k in arrays)
 
 
 def is_memory(kind: Kind) -> bool:
@@ -125,19 +137,25 @@ def _reads_structure(op: Op, values: Mapping[Var, Var]) -> bool:
 
 
 def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
-    """Stop at what shares memory and has another derivative, and at memory of unknown kind."""
-    if table.facts.analysed.function.stopped:
-        raise NotYet("a value that is stopped, among those that may share memory")
+    """Stop at what may be memory or a number, and is written; and where a function stops values."""
+    names = table.facts.analysed.function.stopped
     for op in P.every(block):
-        for o in P.operands(op):
-            if kind_of(o) == K.Known(stop_gradient):
-                raise NotYet("a value that is stopped, among those that may share memory")
+        given = any(kind_of(o) == K.Known(stop_gradient) for o in P.operands(op))
+        if given and not any(v.name in names for v in op.outs):
+            raise table.cannot(
+                op.origin,
+                "stop_gradient is given to a function here, among arrays that may share memory.",
+                "Call it where the value is used: stop_gradient(x).",
+            )
     for v in values.values():
         kind = v.kind
-        if isinstance(kind, K.Array) and kind.namespace != "numpy":
-            raise NotYet("cotangents by identity on a device")
-        if isinstance(kind, K.Union) and any(map(is_memory, kind.inside)) and not is_memory(kind):
-            raise NotYet("a value that may be memory, or a number")
+        mixed = isinstance(kind, K.Union) and not is_memory(kind)
+        if mixed and v in table.facts.written and any(map(is_memory, kind.inside)):
+            raise table.cannot(
+                table.binds(v),
+                f"`{v.name}` is written in place, and it may be an array or a number.",
+                "Give it the same kind on all paths.",
+            )
 
 
 def parts_below(kind: Kind) -> Iterator[Kind]:

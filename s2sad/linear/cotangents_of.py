@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
-from s2sad.linear.by_identity import Shadows, is_memory, parts_below
+from s2sad.linear.by_identity import Shadows, is_memory, lies_turned, parts_below
 from s2sad.linear.operands import kind_of
 from s2sad.linear.part_by_part import add_into, add_to_field, kind_in_the_end, zeros_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
@@ -168,7 +167,8 @@ class Cotangents:
         add_to_field(t, owner, kind, op.primitive.word, bar.value)
 
     def summed(self, one: Bar, other: Bar, of: Kind) -> Bar:
-        """Return the sum of two cotangents of a value of some kind."""
+        """Return the sum of two cotangents of a value of some kind, which is there."""
+        of = K.without_none(of)
         if isinstance(of, K.Tuple):
             left, right = self.apart(one, of), self.apart(other, of)
             triples = zip(left, right, of.items, strict=True)
@@ -206,19 +206,31 @@ class Cotangents:
         """Return a cotangent, zeros where there is none, which may be anybody's memory."""
         bar = self.of.get(dot)
         if dot in self.refs or self.is_shadowed(dot):
-            return self.buffer(dot)
-        if bar is None and self.value(dot).cell:
+            return self.seen(dot, self.buffer(dot))
+        value = self.value(dot)
+        options = K.options(value.kind) if isinstance(value.kind, K.Union) else ()
+        mixed = bool(options) and all(isinstance(k, K.Num | K.Array) for k in options)
+        if bar is None and (value.cell or mixed):
             return P.Const(0.0)
         if bar is None:
             return zeros_like(self.t, self.value(dot))
         return self.built(bar, self.value(dot))
+
+    def seen(self, dot: Operand, value: Operand) -> Operand:
+        """Return a cotangent for what the shadow of memory holds, or the other way round."""
+        if not isinstance(dot, Var) or not self.is_shadowed(dot):
+            return value
+        kind = self.value(dot).kind
+        if not lies_turned(kind) or not isinstance(kind, K.Array):
+            return value
+        return self.t.call(self.t.table.numpy("conj", kind), (value,), kind_of(value))
 
     def built(self, bar: Bar, value: Operand) -> Operand:
         """Return the cotangent of a value as one; the parts of a tuple without one get zeros."""
         if not bar.parts:
             assert bar.value is not None
             return bar.value
-        kind = kind_of(value)
+        kind = K.without_none(kind_of(value))
         assert isinstance(kind, K.Tuple)
         found: list[Operand] = []
         for i, (part, k) in enumerate(zip(bar.parts, kind.items, strict=True)):
@@ -252,7 +264,8 @@ class Cotangents:
                 raise NotYet("a structure that comes from a region")
         elif isinstance(v.kind, K.Array) and not v.kind.rank:
             assert bar.value is not None  # NumPy makes a number of such an array
-            value = self.t.call(self.t.table.outer(np, "array"), (bar.value,), tangent_kind(v.kind))
+            made = self.t.table.numpy("array", v.kind)
+            value = self.t.call(made, (bar.value,), tangent_kind(v.kind))
         elif bar.own:
             value = bar.value or P.Const(None)
         else:

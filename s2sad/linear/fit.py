@@ -6,18 +6,20 @@ z = u + row     the row is broadcast         row_bar gets unbroadcast(z_bar, row
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.ir import program as P
-from s2sad.ir.program import Op, Operand
+from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known.lifted import lifted, space_among
 from s2sad.known.mixed import is_mixed
+from s2sad.known.spaces import NUMPY
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
+from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
 
@@ -28,14 +30,22 @@ def fit(t: Tangents, value: Operand, kind: Kind, operand: Operand) -> Operand:
     """Return a contribution, which has the kind of a result, for an operand that made it."""
     target = kind_of(operand)
     if isinstance(kind, K.Union) or isinstance(target, K.Union):
-        shape = t.call(t.table.outer(np, "shape"), (operand,), K.UNKNOWN)
+        if all(map(_has_no_axes, (*K.options(kind), *K.options(target)))):
+            return cast(t, value, kind, operand)
+        shape = t.call(t.table.numpy("shape", kind, target), (operand,), K.UNKNOWN)
         helper = t.table.helper(runtime.unbroadcast)
         value = t.call(helper, (value, shape), tangent_kind(target))
     elif isinstance(kind, K.Array) and isinstance(target, K.Num):
-        value = t.call(t.table.outer(np, "sum"), (value,), tangent_kind(target))
+        if kind.rank or kind.namespace == NUMPY:
+            total = lifted(tangent_kind(target), kind.namespace)
+            value = t.call(t.table.numpy("sum", kind), (value,), total)
     elif isinstance(kind, K.Array) and isinstance(target, K.Array):
         value = _unbroadcast(t, value, kind, target, operand)
     return cast(t, value, kind, operand)
+
+
+def _has_no_axes(kind: Kind) -> bool:
+    return isinstance(kind, K.Num | K.NoneKind) or (isinstance(kind, K.Array) and not kind.rank)
 
 
 def fit_stored(t: Tangents, value: Operand, part: Kind, stored: Operand) -> Operand:
@@ -47,7 +57,7 @@ def fit_stored(t: Tangents, value: Operand, part: Kind, stored: Operand) -> Oper
     narrow = dtype_of(part) in NARROW and dtype_of(target) in _WIDE
     if not narrow or not isinstance(target, K.Array) or not target.rank:
         return value
-    return t.emit(L.method("astype"), (value, t.table.outer(np, str(target.dtype))), target)
+    return t.emit(L.method("astype"), (value, t.table.numpy(str(target.dtype), target)), target)
 
 
 def _unbroadcast(
@@ -80,12 +90,9 @@ def _summed(t: Tangents, value: Operand, axes: list[int], target: K.Array, keep:
     """Return a sum along some axes."""
     places = [P.Const(i) for i in axes]
     axis: Operand = places[0] if len(places) == 1 else t.emit(L.TUPLE, places, K.UNKNOWN)
-    out = t.call(t.table.outer(np, "sum"), (value,), tangent_kind(target))
-    last = t.ops[-1]
-    assert isinstance(last, Op)
-    kept = (("keepdims", P.Const(True)),) if keep else ()
-    t.ops[-1] = dataclasses.replace(last, settings=(("axis", axis), *kept))
-    return out
+    kept = {"keepdims": P.Const(True)} if keep else {}
+    fn = t.table.numpy("sum", kind_of(value), target)
+    return called_with(t, fn, value, tangent_kind(target), axis=axis, **kept)
 
 
 def cast(t: Tangents, value: Operand, kind: Kind, operand: Operand) -> Operand:
@@ -94,9 +101,9 @@ def cast(t: Tangents, value: Operand, kind: Kind, operand: Operand) -> Operand:
     if is_mixed(target):
         return value
     if K.is_complex(kind) and not K.is_complex(target) and K.is_numeric(target):
-        value = t.call(t.table.outer(np, "real"), (value,), tangent_kind(target))
-    if any(isinstance(k, K.Array) and k.namespace != "numpy" for k in K.options(kind)):
-        raise NotYet("a cotangent on a device")
+        made = lifted(tangent_kind(target), space_among((kind,)))
+        value = t.call(t.table.numpy("real", kind), (value,), made)
+    value = _crossed(t, value, kind, target)
     wide, narrow = dtype_of(kind), dtype_of(target)
     if isinstance(target, K.Num) and target.dtype is None and wide in NARROW:
         plain = float if target.type == "float" else complex
@@ -105,9 +112,38 @@ def cast(t: Tangents, value: Operand, kind: Kind, operand: Operand) -> Operand:
         return t.call(t.table.outer(np, str(target.dtype)), (value,), target)
     if narrow not in NARROW or wide == narrow:
         return value
-    dtype = t.table.outer(np, str(narrow))
+    dtype = t.table.numpy(str(narrow), target)
     if isinstance(target, K.Array) and target.rank:
         return t.emit(L.method("astype"), (value, dtype), target)
     if isinstance(target, K.Num):
         return t.call(dtype, (value,), target)
-    raise NotYet("a cotangent of a narrow array without axes")
+    made = tangent_kind(target)
+    return called_with(t, t.table.numpy("asarray", target), value, made, dtype=dtype)
+
+
+def _crossed(t: Tangents, value: Operand, kind: Kind, target: Kind) -> Operand:
+    """Return a contribution where its operand is: it goes back the way that the value came.
+
+    That of a number on the host is a number there, too.
+    """
+    spaces = {k.namespace for k in K.options(kind) if isinstance(k, K.Array)}
+    if spaces - {NUMPY} and isinstance(target, K.Num) and K.differentiable(target):
+        plain = float if target.type == "float" else complex
+        value = t.call(P.Outer(target.type, K.Known(plain)), (value,), replace(target, dtype=None))
+        if target.dtype in (None, "any"):
+            return value
+        return t.call(t.table.outer(np, str(target.dtype)), (value,), target)
+    if not isinstance(kind, K.Array) or not isinstance(target, K.Array):
+        return value
+    if kind.namespace == target.namespace:
+        return value
+    there = "asnumpy" if target.namespace == NUMPY else "asarray"
+    return t.call(t.table.numpy(there, kind, target), (value,), tangent_kind(target))
+
+
+def called_with(t: Tangents, fn: P.Outer, value: Operand, kind: Kind, **settings: Operand) -> Var:
+    """Call a function of an array with settings by name."""
+    out, reads = t.call(fn, (value,), kind), t.ops[-1]
+    assert isinstance(reads, Op)
+    t.ops[-1] = replace(reads, settings=tuple(settings.items()))
+    return out

@@ -30,11 +30,13 @@ from s2sad.ir.ordered import ordered
 from s2sad.ir.printed import printed
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
+from s2sad.ir.to_the_end import to_the_end
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
 from s2sad.linear.abreast import Asked, abreast
 from s2sad.linear.beside import apart
 from s2sad.linear.caught import ANYTHING, Raised
+from s2sad.linear.device_numbers import with_arrays
 from s2sad.linear.directions import tangents_of
 from s2sad.linear.function_facts import activity_of, doc_of, named_to_the_end
 from s2sad.linear.linearise import Linear, linearise
@@ -153,7 +155,7 @@ def table_of(
     memory = memory_of(d, a)
     program = program_of(a.function, a.kinds, memory.changes)
     if not d.forward:
-        program = left_last(grown(program, a.kinds))
+        program = to_the_end(left_last(grown(program, a.kinds)))
     if around.beside:
         program = apart(program, a.kinds.result)
     result = a.kinds.result if around.seeded else K.NONE
@@ -234,7 +236,8 @@ def settled(table: Table, linear: Linear, made: P.Program) -> P.Program:
     """Return a derived program in fewer words, without what nobody reads."""
     fixed = frozenset(linear.values)
     made = checked(simplified(checked(made), fixed, table.facts.analysed.function.temps))
-    return checked(without_unused(gathered(without_unused(made, fixed), fixed), fixed))
+    made = without_unused(gathered(without_unused(made, fixed), fixed), fixed)
+    return checked(with_arrays(made, table, fixed))
 
 
 def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) -> Block:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.facts.powers import may_turn_complex
@@ -49,9 +47,9 @@ def like(t: Tangents, found: BothSweeps, bar: Operand, given: Var) -> Operand:
         check = runtime.real if isinstance(kind, K.Num | K.Array) else runtime.all_real
         bar = t.call(t.table.helper(check), (bar,), kind_of(bar))
     if isinstance(kind, K.Array) and not kind.rank:
-        return _of_dtype(t, t.table.outer(np, "array"), bar, kind)
+        return _of_dtype(t, t.table.numpy("array", kind), bar, kind)
     if isinstance(kind, K.Array) and kind.dtype in _WIDE and _mixes(found):
-        dtype = t.table.outer(np, kind.dtype)
+        dtype = t.table.numpy(kind.dtype, kind)
         made = t.emit(L.method("astype"), (bar, dtype), kind)
         _settings(t, ("copy", P.Const(False)))
         return made
@@ -70,7 +68,7 @@ _WIDE = ("float64", "complex128")
 
 def _of_dtype(t: Tangents, fn: P.Outer, bar: Operand, kind: K.Array) -> Var:
     made = t.call(fn, (bar,), kind)
-    _settings(t, ("dtype", t.table.outer(np, kind.dtype)))
+    _settings(t, ("dtype", t.table.numpy(kind.dtype, kind)))
     return made
 
 

@@ -295,7 +295,7 @@ class _Walk:
             raise self.table.cannot(
                 region.origin,
                 f"This pattern binds parts of `{subject}`, which has a derivative; s2sad "
-                "cannot differentiate patterns in forward mode yet.",
+                "cannot differentiate patterns yet.",
                 "Take the value apart with indices and if statements.",
             )
         takes = Takes(region.outs)

@@ -7,6 +7,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
+from s2sad.ir.identities import elements
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.generators import draws
@@ -86,15 +87,19 @@ def _of_array(t: Tangents, op: Op) -> None:
     if any(p.object is owner for p in op.writes) and t.has(owner):
         raise t.cannot(
             f"The array method .{word}() changes its array in a way that s2sad cannot "
-            "differentiate in forward mode.",
+            "differentiate.",
             "Compute the new values, and store them by indices.",
         )
     t.add(op)
     if not t.table.carries(out):
         return
     fn = registry.method_function(word)
-    if (word == "copy" or fn is np.conjugate) and t.has(owner):
-        _again(t, op)  # a real array is its own conjugate, and so is its tangent
+    real = fn is np.conjugate and not K.is_complex(kind_of(owner))
+    if real and t.table.backward and elements(kind_of(owner)) and t.has(owner):
+        t.named(t.bind(out), t.maybe(owner))  # a real array is its own conjugate
+        return
+    if (word == "copy" or (fn is np.conjugate and (real or not t.table.backward))) and t.has(owner):
+        _again(t, op)
         return
     if fn is None:
         if registry.is_zero_method(word):
@@ -129,7 +134,7 @@ def _of_list(t: Tangents, op: Op) -> None:
         return
     if op.settings:
         raise t.cannot(
-            f"s2sad cannot differentiate this call of a list's .{word}() in forward mode.",
+            f"s2sad cannot differentiate this call of a list's .{word}().",
             "Give it no settings.",
         )
     if effects.writes == "puts" and args:
@@ -145,7 +150,7 @@ def _of_list(t: Tangents, op: Op) -> None:
         _again(t, op)
     elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
         raise t.cannot(
-            f"s2sad cannot differentiate a list's .{word}() in forward mode.",
+            f"s2sad cannot differentiate a list's .{word}().",
             "Read and write the items by their indices.",
         )
 
@@ -165,7 +170,7 @@ def _of_dict(t: Tangents, op: Op) -> None:
         _again(t, op, *args)
     elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
         raise t.cannot(
-            f"s2sad cannot differentiate a dict's .{word}() in forward mode.",
+            f"s2sad cannot differentiate a dict's .{word}().",
             "Read the entries by their keys.",
         )
 

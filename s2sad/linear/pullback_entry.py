@@ -23,6 +23,7 @@ from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.known.spaces import NUMPY
 from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.finished import Apart, apart, text_with_names, with_forward
@@ -61,7 +62,7 @@ def pullback_entry(
     result, kind = a.function.result, a.kinds.result
     if request.has_aux and isinstance(kind, K.Tuple):
         kind = kind.items[0]
-    bar = Var(seed, tangent_kind(kind))
+    bar = Var(seed, _given(kind))
     given = Bar(None, parts=(Bar(bar), None)) if request.has_aux else Bar(bar)
     asked = Asked(request, a, Arrival(), frozenset({result}), Stands(apart=True))
     vjp = _Vjp(d, a, request, both_sweeps(d, asked, lambda t: {result: given}))
@@ -77,6 +78,13 @@ def pullback_entry(
     whole = with_forward(vjp.found, _with_pullback(vjp, whole, inner), inner.entries)
     body = text_with_names(vjp.found, whole)
     return look_before_copies(d, a, define_with(a.function.node, entry, doc, body, []))
+
+
+def _given(kind: K.Kind) -> K.Kind:
+    """Return the kind of a cotangent that is given: a number of the host's, of one on a device."""
+    if isinstance(kind, K.Array) and not kind.rank and kind.namespace != NUMPY:
+        return K.Num("complex" if K.is_complex(kind) else "float")
+    return tangent_kind(kind)
 
 
 def _inner(vjp: _Vjp, bar: Var) -> P.Block:

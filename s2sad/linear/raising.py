@@ -31,7 +31,7 @@ def refuse_caught(t: Tangents, raised: Raised, caught: tuple[type[BaseException]
         raise t.table.cannot(
             t.origin,
             "The computation of the derivative may raise an exception here that this try "
-            "catches, where the plain function raises none; forward mode cannot separate the two.",
+            "catches, where the plain function raises none; s2sad cannot separate the two.",
             "Catch fewer exceptions, test with an if, or use s2sad.grad.",
         )
 

@@ -27,7 +27,7 @@ from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.kinds import Kind
 from s2sad.known import spaces
-from s2sad.known.lifted import space_among
+from s2sad.known.lifted import lifted, space_among
 from s2sad.linear.called_rules import Call, called, item
 from s2sad.linear.operands import Given, kind_of, kinsfolk
 from s2sad.linear.rule_programs import (
@@ -223,8 +223,11 @@ class _Splice:
     # copies
 
     def kind(self, kind: Kind) -> Kind:
-        """Return a kind with the caller's lengths, in which nothing is settled any more."""
-        return K.mapped(_unsettled, self.symbols.kind(kind))
+        """Return a kind with the caller's lengths, in which nothing is settled any more.
+
+        What a rule makes it makes where the call works: it makes an array of a number there, too.
+        """
+        return lifted(K.mapped(_unsettled, self.symbols.kind(kind)), self.call.space)
 
     def bound(self, variables: tuple[P.Var, ...]) -> tuple[P.Var, ...]:
         """Return new variables for those of the rule."""

@@ -24,7 +24,7 @@ from s2sad.linear.forward_entry import on_copies
 from s2sad.linear.handed_back import like
 from s2sad.linear.inner_pullbacks import backward_block, pullback_of
 from s2sad.linear.reverse_entry import owned_arguments
-from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
+from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.transpose import Stands
 from s2sad.modes.shadows import Shadows, define_with
 from s2sad.names import Names
@@ -60,8 +60,6 @@ def shadow_entry(d: Derivation, a: Analysed, request: Request, entry: str) -> No
     results = frozenset({a.function.result, *request.shadowed})
     asked = Asked(request, a, Arrival(), results, Stands(apart=request.batch, shown=True))
     found = both_sweeps(d, asked, lambda t: _seeds(t, a, given))
-    if found.made.start and any(map(_replaces, P.every(found.program.block))):
-        raise NotYet("a shadow of a structure in which memory is replaced")
     t = Tangents(found.table)
     bars = _accumulated(t, found, request, given)
     valued = not isinstance(a.kinds.result, K.NoneKind)
@@ -112,14 +110,6 @@ def _seeds(t: Tangents, a: Analysed, given: _Given) -> dict[str, Bar]:
     elif K.differentiable(a.kinds.result):
         found[a.function.result] = one(t, a.kinds.result, False)
     return found
-
-
-def _replaces(operation: P.Operation) -> bool:
-    """Say whether an operation may put other memory into a structure."""
-    if not isinstance(operation, Op):
-        return False
-    written = (p.object for p in operation.writes if isinstance(p.object, Var))
-    return any(not K.is_numeric(v.kind) for v in written)
 
 
 def _accumulated(t: Tangents, found: BothSweeps, request: Request, given: _Given) -> list[Operand]:

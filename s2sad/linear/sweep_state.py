@@ -11,7 +11,7 @@ from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_operands
-from s2sad.linear.by_identity import Shadows, is_structure
+from s2sad.linear.by_identity import Shadows, is_structure, lies_turned
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.put_back import Written
 from s2sad.linear.slots import Entry
@@ -224,6 +224,8 @@ def in_place(sweep: Sweep, dot: Var) -> bool:
 def owned(sweep: Sweep, acc: Cotangents, dot: Var) -> Operand:
     """Return a cotangent that is handed over: an array is memory of its own."""
     kind = sweep.values[dot].kind
+    if acc.shadows is not None and acc.is_shadowed(dot) and lies_turned(kind):
+        return acc.shadows.taken(acc.t, sweep.values[dot])
     if isinstance(kind, K.Array) or is_structure(kind):
         return acc.buffer(dot)
     return acc.whole(dot)

@@ -152,12 +152,6 @@ class Table:
         """Return what names the modules and helpers that derived text imports."""
         return self.derivation.refs
 
-    def refuse(
-        self, at: object, reason: str, remedy: str, cls: type[Error] = UnsupportedError
-    ) -> Error:
-        """Return an error that points at the user's statement."""
-        return cls(reason, remedy=remedy, place=self.place(at))
-
     def place(self, at: object) -> ErrorPlace | None:
         """Return where the user has written a statement, or an expression."""
         function = self.facts.analysed.function
@@ -171,18 +165,14 @@ class Table:
         reason: str,
         remedy: str = ELSEWHERE,
         cls: type[Error] = UnsupportedError,
-    ) -> Exception:
-        """Return an error that says what has no derivative at the user's statement.
+    ) -> Error:
+        """Return an error that says what has no derivative at the user's statement."""
+        return cls(reason, remedy=remedy, place=self.place(at))
 
-        Reverse mode, which no user meets yet, has other ways out.
-        """
-        return NotYet(reason) if self.backward else self.refuse(at, reason, remedy, cls)
-
-    def undecided(self, at: object, kind: Kind) -> Exception:
+    def undecided(self, at: object, kind: Kind) -> Error:
         """Return an error that says why nothing is known of a value."""
         reason, remedy = undecided(kind)
-        error = self.cannot(at, reason, remedy)
-        return by_cause(error, kind) if isinstance(error, Error) else error
+        return by_cause(self.cannot(at, reason, remedy), kind)
 
     def binds(self, v: Var) -> P.Code:
         """Return the statement that binds a variable."""
@@ -238,9 +228,9 @@ class Table:
         """Return a function of a module: `np.zeros_like`."""
         return P.Outer(f"{self.refs.module(home)}.{word}", K.Known(getattr(home, word)))
 
-    def helper(self, fn: Callable[..., object]) -> P.Outer:
-        """Return a helper function that the derived text copies."""
-        return P.Outer(self.refs.function(fn), K.Known(fn))
+    def helper(self, fn: Callable[..., object], space: str = spaces.NUMPY) -> P.Outer:
+        """Return a helper function that the derived text copies, for arrays of a namespace."""
+        return P.Outer(self.refs.function(fn, space), K.Known(fn))
 
 
 def is_hook(operation: P.Operation) -> TypeGuard[Op]:
@@ -273,15 +263,15 @@ class Tangents:
 
     def cannot(
         self, reason: str, remedy: str = ELSEWHERE, cls: type[Error] = UnsupportedError
-    ) -> Exception:
+    ) -> Error:
         """Return an error that says what has no derivative here."""
         return self.table.cannot(self.at, reason, remedy, cls)
 
-    def without_rule(self, reason: str, remedy: str) -> Exception:
+    def without_rule(self, reason: str, remedy: str) -> Error:
         """Return an error that says that a function called here has no rule for it."""
         return self.cannot(reason, remedy, MissingRuleError)
 
-    def undecided(self, kind: Kind) -> Exception:
+    def undecided(self, kind: Kind) -> Error:
         """Return an error that says why nothing is known of a value here."""
         return self.table.undecided(self.at, kind)
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
@@ -91,5 +89,5 @@ def _shaped(value: Operand, like: Var, acc: Cotangents) -> Operand:
     if not isinstance(like.kind, K.Array) or isinstance(kind_of(value), K.Array):
         return value
     t = acc.t
-    zeros = t.call(t.table.outer(np, "zeros_like"), (like,), like.kind)
+    zeros = t.call(t.table.numpy("zeros_like", like.kind), (like,), like.kind)
     return t.emit(L.INFIX["Add"], (zeros, value), like.kind)

@@ -25,7 +25,11 @@ def turned_hook(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     assert isinstance(dot, Var)
     t, kind = acc.t, sweep.values[dot].kind
     if t.table.derivation.for_reading:
-        raise NotYet("a hook whose effect is derived once more")
+        raise t.cannot(
+            "adjoint_hook stands in a function that is derived again, and its effect has no "
+            "derivative.",
+            "Leave the hook out where second derivatives are asked for.",
+        )
     if not acc.has(dot):
         return
     fn = given[0] if not op.settings else _lambda(t, op, given)
@@ -33,7 +37,10 @@ def turned_hook(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         _check_alone(sweep.values[dot], op, t)
         v = sweep.values[dot]
         if is_structure(kind) and not holds_numbers(kind):
-            raise NotYet("a hook of a structure of memory that is found by identity")
+            raise t.cannot(
+                "adjoint_hook is given a structure of arrays that other names show, too.",
+                "Hook into the arrays, or into a copy of the structure.",
+            )
         if is_structure(kind):
             sweep.look(v, t, acc.shadows, op)
         acc.shadows.add(t, v, _hooked(t, fn, acc.shadows.taken(t, v), kind))
@@ -64,7 +71,10 @@ def _hooked(t: Tangents, fn: Operand, bar: Operand, kind: Kind) -> Var:
 def _check_alone(v: Var, op: Op, t: Tangents) -> None:
     """Stop at a hook of memory that has another name which somebody reads later."""
     if not v.name or t.table.facts.aliases.partners(op.origin, v.name) != {v.name}:
-        raise NotYet("a hook of memory that has another name")
+        raise t.cannot(
+            "adjoint_hook is given memory that is written in place and has another name.",
+            "Hook into a copy: adjoint_hook(x.copy(), fn).",
+        )
 
 
 def _lambda(t: Tangents, op: Op, captured: list[Operand]) -> Var:

@@ -14,7 +14,7 @@ from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
-from s2sad.linear.by_identity import Shadows, act, holds_numbers, is_structure
+from s2sad.linear.by_identity import Shadows, act, holds_numbers, is_structure, lies_turned
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import fit_stored
 from s2sad.linear.memory_parts import copies
@@ -256,7 +256,10 @@ def _copied(sweep: Sweep, shadow: Var, op: Op, kind: Kind, acc: Cotangents) -> N
     stored, t = op.operands[-1], acc.t
     if not isinstance(stored, Var) or stored not in sweep.values:
         return
-    value = t.emit(L.method("copy"), (shadow,), tangent_kind(kind))
+    if lies_turned(kind):
+        value = t.call(t.table.numpy("conj", kind), (shadow,), tangent_kind(kind))
+    else:
+        value = t.emit(L.method("copy"), (shadow,), tangent_kind(kind))
     if op.primitive.word.endswith("Sub"):
         value = t.emit(L.PREFIX["USub"], (value,), tangent_kind(kind))
     acc.add(stored, Bar(fit_stored(t, value, kind, sweep.values[stored]), True))

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence, Set
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
+from s2sad.ir import identities
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
+from s2sad.known.lifted import space_among
 from s2sad.linear.by_identity import act
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import fit, fit_stored
@@ -45,7 +47,7 @@ def turned_joined(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
 
 def _tuple(sweep: Sweep, v: Var) -> K.Tuple:
     """Return the kind of a tuple, by its tangent; functions that are given have captured one."""
-    kind = sweep.values[v].kind
+    kind = K.without_none(sweep.values[v].kind)
     found = kind if isinstance(kind, K.Tuple) else v.kind
     assert isinstance(found, K.Tuple)
     return found
@@ -78,7 +80,7 @@ def turned_unpack(sweep: Sweep, op: Op, bars: Sequence[Bar | None], acc: Cotange
     """What is taken apart gets a cotangent of those of its parts."""
     (source,) = op.operands
     assert isinstance(source, Var)
-    kind = sweep.values[source].kind
+    kind = K.without_none(sweep.values[source].kind)
     if isinstance(kind, K.Tuple):
         acc.add(source, Bar(None, parts=tuple(bars)))
     elif isinstance(kind, K.Array):
@@ -93,7 +95,7 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """`x = u[i]` adds to the place of the cotangent."""
     owner, index = op.operands
     assert isinstance(owner, Var)
-    kind = sweep.values[owner].kind
+    kind = K.without_none(sweep.values[owner].kind)
     part = sweep.values[op.outs[0]].kind
     if isinstance(kind, K.List | K.AnyDict) and isinstance(part, K.Tuple):
         buffer, step = acc.buffer(owner), acc.t.index(index)
@@ -147,6 +149,10 @@ def turned_sum(sweep: Sweep, op: Op, bar: Operand, acc: Cotangents) -> None:
     if not isinstance(given, Var) or given not in sweep.values:
         return
     source, made = sweep.values[given], sweep.values[out].kind
+    through = sweep.makers.get(given)
+    if isinstance(source.kind, K.Iterable_) and through is not None:
+        _to_values(sweep, op, through, bar, acc)
+        return
     items = source.kind.items if isinstance(source.kind, K.Tuple) else K.together(source.kind)
     alike = [_alike(k, made) for k in items]
     if isinstance(source.kind, K.Tuple) and all(alike):
@@ -158,6 +164,21 @@ def turned_sum(sweep: Sweep, op: Op, bar: Operand, acc: Cotangents) -> None:
     count = length_at(sweep, given, op, acc)
     repeated = t.emit(L.INFIX["Mult"], (one, count), source.kind)
     acc.add(given, Bar(repeated, isinstance(made, K.Num)))  # an array would be one in all places
+
+
+def _to_values(sweep: Sweep, op: Op, through: Op, bar: Operand, acc: Cotangents) -> None:
+    """`s = sum(d.values())` passes the same to all that the dict held."""
+    owner, t = through.operands[0], acc.t
+    made = sweep.values[op.outs[0]].kind
+    plain = all(_alike(k, made) for k in through.outs[0].kind.inside)
+    if through.primitive.word != "values" or not isinstance(owner, Var) or not plain:
+        raise NotYet("a sum of values of several kinds, turned round")
+    source = sweep.values[owner]
+    held = sweep.as_it_was(source, op, t)
+    if acc.shadows is not None:
+        sweep.look(source, t, acc.shadows, op)
+    fn = P.Outer("dict.fromkeys", K.Known(dict.fromkeys))
+    acc.add(owner, Bar(t.call(fn, (held, bar), tangent_kind(source.kind))))
 
 
 def _alike(kind: Kind, other: Kind) -> bool:
@@ -190,7 +211,7 @@ def add_into_part(
     sweep: Sweep, owner: Var, index: Operand, value: Operand, acc: Cotangents
 ) -> None:
     """Add to a part of the cotangent of an array, a list or a dict."""
-    t = acc.t
+    t, value = acc.t, acc.seen(owner, value)
     buffer = acc.buffer(owner)
     shown = isinstance(kind_of(value), K.Array) and acc.is_shadowed(owner)
     if isinstance(sweep.values[owner].kind, K.Array) and shown:
@@ -201,7 +222,8 @@ def add_into_part(
     if isinstance(sweep.values[owner].kind, K.Array) and (
         may_repeat(index, sweep.makers) or (shown and copies(index, sweep.makers))
     ):
-        add_at = P.Outer(f"{t.table.refs.space('numpy')}.add.at", K.UNKNOWN)
+        numpy = t.table.refs.space(space_among([sweep.values[owner].kind]))
+        add_at = P.Outer(f"{numpy}.add.at", K.UNKNOWN)
         out, places = Var("", K.NONE), (Place(buffer, (P.Item(index),)),)
         t.add(Op((out,), L.CALL, (add_at, buffer, index, value), (), (), places, t.origin))
         t.add(Op((), L.DISCARD, (out,), (), (), (), t.origin))
@@ -321,6 +343,8 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     effects = registry.effects_of(getattr(list, word, None))
     (out,) = op.outs
     bar = acc.of.pop(out, None)
+    if bar is None and isinstance(out.kind, K.Iterable_):
+        return  # what goes through it passes on to what it goes through
     shadow = acc.buffer(owner)
     if not isinstance(kind, K.List):
         raise NotYet(f"the method {word} of a structure, turned round")
@@ -383,6 +407,7 @@ def taken_from(
     again = tuple(map(t.index, steps))
     found: Operand = t.emit(read, (buffer, *again), tangent_kind(part))
     in_array = bool(steps) and isinstance(buffer.kind, K.Array)
+    found = acc.seen(op.operands[0], found)
     if isinstance(part, K.Array) and not (in_array and copies(steps[0], sweep.makers)):
         found = t.emit(L.method("copy"), (found,), tangent_kind(part))
     if in_array and not each and may_repeat(steps[0], sweep.makers):
@@ -444,20 +469,9 @@ def may_be_view(op: Op) -> bool:
     return bool(told.bases) or (told.own and rule is not None and rule.view != "never")
 
 
-def shows_parts_of_complex(op: Op) -> bool:
-    """Say whether a function gives real numbers that may be a view of complex ones."""
-    told = told_by(op)
-    rule = registry.rule_for(told.fn)
-    views = rule is not None and rule.view != "never" and isinstance(told.out.kind, K.Array)
-    mixed = any(K.is_complex(kind_of(o)) for o in told.given) and not K.is_complex(told.out.kind)
-    return views and mixed
-
-
 def function_of(op: Op) -> object:
     """Return the function that an operation calls, if it is known."""
-    callee = op.operands[0]
-    known = callee.kind if isinstance(callee, P.Outer) else None
-    return known.value if isinstance(known, K.Known) else None
+    return identities.function_of(op.operands[0])
 
 
 def makes_object(op: Op) -> bool:

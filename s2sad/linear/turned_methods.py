@@ -105,7 +105,7 @@ def _of_dict(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> None:
     value = NOTHING if v is None else passed(lambda: v, kind, bar, acc)
     known = len(given) == 1 and word == "pop"
     if numbers and word == "pop":
-        back = nothing_in(K.union(K.together(whole)), acc) if value == NOTHING else value
+        back = nothing_inside(whole, acc) if value == NOTHING else value
         if known:
             put_slot(acc.buffer(owner), L.ITEM, given[:1], back, t)
         else:
@@ -147,7 +147,7 @@ def turned_drop(sweep: Sweep, op: Op, acc: Cotangents, whole: Kind) -> None:
     t, shadow = acc.t, acc.buffer(owner)
     if not isinstance(whole, K.List):
         read = L.ITEM if steps else L.field(op.primitive.word)
-        put_slot(shadow, read, steps, nothing_in(K.union(K.together(whole)), acc), t)
+        put_slot(shadow, read, steps, nothing_inside(whole, acc), t)
     elif is_slice(steps[0]):
         at, nothing = as_argument(sweep, steps[0], t), nothing_inside(whole, acc)
         act(t, held_numbers.undo_slice, (shadow, at, before(op, "count"), nothing), K.NONE)

@@ -205,13 +205,13 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
     free = [d for d in dict.fromkeys(owners) if not by_place(sweep, d, acc)]
     if any(is_structure(sweep.values[p].kind) for p in params):
         raise NotYet("a loop that carries a structure")
-    taken = dict(zip(heads, region.outs, strict=False))
+    at_last = dict(zip(heads, region.outs, strict=False))
     begun = dict(zip(heads, region.starts, strict=True))
     starts_bar: list[Operand] = []
     for p in params:
-        bar = acc.of.pop(taken[p], None) if p in taken else None
+        bar = acc.of.pop(at_last[p], None) if p in at_last else None
         own = acc.inner({} if bar is None else {p: bar})
-        starts_bar.append(start_of(sweep, own, p, taken.get(p, begun[p])))
+        starts_bar.append(start_of(sweep, own, p, at_last.get(sweep.values[p])))
     starts_bar += [owned(sweep, acc, d) for d in free]
     values = [sweep.values[d] for d in (*params, *free)]
     carried = [Var(bar_name(v), tangent_kind(v.kind)) for v in values]
@@ -259,15 +259,13 @@ def turned_round(
     return P.While(outs, carried, starts, region.test, made, region.origin)
 
 
-def start_of(sweep: Sweep, own: Cotangents, p: Var, like: Operand) -> Operand:
-    """Return what a cotangent that a loop carries starts with, zeros `like` what it hands on."""
+def start_of(sweep: Sweep, own: Cotangents, p: Var, at_last: Var | None) -> Operand:
+    """Return what a cotangent that a loop carries starts with: zeros like what that is `at_last`.
+
+    A number, whose zero is read nowhere, may have no value behind the loop.
+    """
     held = sweep.values[p]
-    given = sweep.values.get(like) if isinstance(like, Var) else None
-    bare = K.without_none(held.kind)
-    number = isinstance(bare, K.Num) and K.differentiable(bare)
-    if given is None and p not in own.of and not number:
-        raise NotYet("a loop that carries what only later rounds read")
-    sweep.values[p] = given or held
+    sweep.values[p] = at_last or held
     try:
         return owned(sweep, own, p)
     finally:

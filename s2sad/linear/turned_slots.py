@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from s2sad import kinds as K
 from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
@@ -96,7 +94,7 @@ def fetch_items(
     elif isinstance(v.kind, K.Tuple):
         fetch(sweep, operand, lambda: items, acc, shadows)
     elif isinstance(v.kind, K.Array) and v.kind.rank == 1:
-        numbers = t.call(t.table.outer(np, "array"), (items,), tangent_kind(v.kind))
+        numbers = t.call(t.table.numpy("array", v.kind), (items,), tangent_kind(v.kind))
         acc.add(operand, Bar(numbers, True))
     elif isinstance(v.kind, K.Array):
         fetch(sweep, operand, None, acc, shadows)
@@ -242,12 +240,14 @@ def nothing_in(kind: Kind, acc: Cotangents) -> Operand:
         return acc.t.emit(L.TUPLE, parts, tangent_kind(kind))
     if isinstance(kind, K.Num) and kind.type == "complex":
         return P.Const(0j)
+    if isinstance(kind, K.Unbound):  # what is empty where it is made may be filled with numbers
+        return P.Const(0.0)
     return NOTHING if is_memory(kind) or not K.differentiable(kind) else P.Const(0.0)
 
 
 def nothing_inside(whole: Kind, acc: Cotangents) -> Operand:
     """Return what a slot of a list holds without a cotangent."""
-    return P.Const(0.0) if K.is_empty(whole) else nothing_in(K.union(K.together(whole)), acc)
+    return nothing_in(K.union(K.together(whole)), acc)
 
 
 def put_in(shadow: Var, at: tuple[Operand, ...], value: Operand, acc: Cotangents) -> None:

@@ -460,10 +460,10 @@ def _refuse_rebinding(t: Tangents, op: Op, call: UserCall) -> None:
     """Refuse a call of an inner function that binds names of the caller anew: it gets values."""
     inner = rebound(call.fn.node) if isinstance(call.fn, K.LocalFunction) else set()
     if inner & call.extra.keys():
-        raise t.table.refuse(
+        raise t.table.cannot(
             op.origin,
             f"{name_of(call.fn)}, which is called here, rebinds `{min(inner)}`; s2sad "
-            "cannot follow that in forward mode yet.",
+            "cannot follow that yet.",
             "Return the new value, and assign it where the function is called.",
         )
 

@@ -7,7 +7,7 @@ from s2sad import registry, runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
-from s2sad.linear.tangent_table import NOTHING, Tangents, tangent_kind
+from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
 from s2sad.primitives import language as L
 
 _NARROW = ("float16", "float32", "complex64")
@@ -53,8 +53,8 @@ def zeros_like(t: Tangents, v: Var) -> Operand:
     """Return zeros for a variable that nobody has to read here."""
     if v in t.table.facts.unbound and not isinstance(v.kind, K.Num):
         raise t.cannot(
-            f"`{v.name}` has a derivative on some paths and may be unbound on others; forward "
-            "mode needs a value on all paths.",
+            f"`{v.name}` has a derivative on some paths and may be unbound on others; "
+            "s2sad needs a value on all paths.",
             f"Give `{v.name}` a value at the start.",
         )
     return nothing(t, v, v.kind)
@@ -86,6 +86,8 @@ def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
             return NOTHING
         case K.Union() if len(K.carriers(kind)) == 1 and isinstance(K.carriers(kind)[0], K.Num):
             return nothing(t, value, K.carriers(kind)[0])
+        case K.Union() if isinstance(K.without_none(kind), K.Tuple | K.Array):
+            return t.call(t.table.helper(runtime.zeros_like), (value, P.Const(0.0)), kind)
         case K.Unknown() if kind.cls is not None:
             return NOTHING  # an object of a class that has no derivative
         case K.Opaque():
@@ -94,6 +96,8 @@ def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
                 return NOTHING
             return t.call(t.table.helper(known.zero), (value,), kind)
         case K.Unknown() | K.Union() | K.Choice():
+            if t.table.backward and not t.table.derivation.by_identity:
+                raise NotYet("zeros for a value of several kinds, by name")
             raise t.undecided(kind)
     if K.is_container(kind):
         made = t.call(t.table.helper(runtime.zeros_like), (value, P.Const(0.0)), kind)

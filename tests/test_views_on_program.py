@@ -1,0 +1,172 @@
+"""Reverse mode from program to program: real numbers that are a view of complex ones.
+
+By identity the shadow of a complex array lies like the array: both ways are held beside the tree's.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from frozen_records import leaves
+from test_modes_on_program import derived
+
+import s2sad
+from s2sad import kinds as K
+from s2sad.requests import Request
+
+X = np.array([0.3, 0.7, 1.1, -0.4])
+Z = X * (1.0 - 0.5j)
+
+
+def parts_written_through_names(x):
+    z = x * (1.0 + 2.0j)
+    re, im = z.real, z.imag
+    im[1:] *= re[:-1]
+    re[0] = im[2] ** 2
+    z *= x[1]
+    return np.sum(np.abs(z) ** 2 * x) + im[3]
+
+
+def parts_of_an_argument(z):
+    z.imag[1] = z.real[0] ** 2
+    z.real *= 2.0
+    return np.sum((z * z * z).imag) + z.real[2]
+
+
+def a_list_of_complex_arrays(z):
+    parts = [z * 2.0, z[1:].copy()]
+    part = parts[1]
+    part.imag *= 3.0
+    parts.append(parts[0])
+    parts[2][1] = part[0] * 1j
+    return np.real(np.sum(parts[0] * parts[2])) + np.sum(parts[1].imag ** 2)
+
+
+def numbers_of_complex_arrays(z):
+    w = z.copy()
+    row = w[1:]
+    row[0] = w[0] * w[3]
+    w[2] += row[0] * (1 + 1j)
+    total = 0.0
+    for k in range(3):
+        row[k] = row[k] * w[k]
+        total += row[k].imag
+    return total + np.abs(w[2])
+
+
+def doubled(w, x):
+    im = w.imag
+    im[:2] += x[:2]
+    w *= 1j
+    return w
+
+
+def in_a_called_function(x):
+    w = x + 0.5j
+    v = doubled(w, x)
+    w.real[3] = x[0] * v[1].imag
+    return np.sum(np.abs(v + w) ** 2)
+
+
+def on_one_path(x):
+    w = x * (0.5 + 1j)
+    v = w.imag if x[0] > 0.0 else w.real
+    v[1:] = v[:-1] * x[1:]
+    return np.sum(w.real * w.imag)
+
+
+def at_indices_that_repeat(x):
+    w = np.zeros(3, complex)
+    np.add.at(w.imag, [0, 0, 1, 2], x)
+    np.add.at(w, [1, 1, 2, 2], x * 1j)
+    im = w.imag
+    im[[0, 2]] = im[[2, 1]] * x[0]
+    return np.sum(np.abs(w) ** 2) + np.sum(im**3)
+
+
+def of_a_real_conjugate(x):
+    y = x * 1.0
+    c = y.conj()
+    c[0] *= x[1]
+    y[2] = c[0] * c[3]
+    return np.sum(y**3) + c[2]
+
+
+def of_a_method_conjugate(z):
+    w = z * 1.0
+    c = w.conj()
+    c[0] *= w[1]
+    w[2] = c[0] * c[3]
+    return np.sum(np.abs(w) ** 3) + np.abs(c[2])
+
+
+def of_a_conjugate(z):
+    w = z * 1.0
+    c = np.conj(w)
+    c.imag[0] = w.real[1]
+    w -= c
+    return np.sum(np.abs(w) ** 2) + c[0].imag ** 3
+
+
+PROGRAMS = [
+    (parts_written_through_names, X),
+    (parts_of_an_argument, Z),
+    (a_list_of_complex_arrays, Z),
+    (numbers_of_complex_arrays, Z),
+    (in_a_called_function, X),
+    (on_one_path, X),
+    (at_indices_that_repeat, X),
+    (of_a_conjugate, Z),
+    (of_a_real_conjugate, X),
+    (of_a_method_conjugate, Z),
+]
+
+
+def request(f, x, mode, by_identity):
+    params = f.__code__.co_varnames[: f.__code__.co_argcount]
+    kinds = tuple((n, K.kind_of(x, n)) for n in params)
+    made = Request(f, kinds, params[:1], True, mode, on_program=True)
+    return dataclasses.replace(made, by_identity=by_identity)
+
+
+def slopes(f, x):
+    """Central differences, in the convention of gradients: by the real part minus i times that."""
+    steps = np.eye(len(x)) * 1e-6
+    ways = (1.0, 1j) if x.dtype.kind == "c" else (1.0,)
+    found = [np.array([(f(x + e * way) - f(x - e * way)) / 2e-6 for e in steps]) for way in ways]
+    return found[0] - 1j * found[1] if len(found) > 1 else found[0]
+
+
+@pytest.mark.parametrize("by_identity", [False, True])
+@pytest.mark.parametrize("f, x", PROGRAMS)
+def test_gradients(f, x, by_identity):
+    fn, _ = derived(request(f, x, "value_and_grad", by_identity))
+    value, gradient = fn(x.copy())
+    assert value == f(x.copy())
+    np.testing.assert_allclose(gradient, slopes(lambda a: f(a.copy()), x), 1e-6, 1e-8)
+    assert gradient.dtype == x.dtype
+
+
+@pytest.mark.parametrize("f, x", PROGRAMS)
+def test_a_pullback_runs_twice(f, x):
+    fn, _ = derived(request(f, x, "vjp", True))
+    _, pullback = fn(x.copy())
+    once, again = pullback(1.0), pullback(1.0)
+    np.testing.assert_array_equal(once, again)
+    np.testing.assert_allclose(once, slopes(lambda a: f(a.copy()), x), 1e-6, 1e-8)
+
+
+def test_cotangents_of_a_structure_of_complex_arrays():
+    def f(parts):
+        parts = [parts[0] * 1j, parts[1], parts[0]]
+        parts[0].imag[1] *= 2.0
+        parts[0][0] = parts[0][1] ** 2
+        return np.sum(np.abs(parts[1] + parts[0]) ** 2)
+
+    made = dataclasses.replace(
+        request(f, Z, "grad", True), params=(("parts", K.kind_of([Z, Z], "parts")),)
+    )
+    fn, _ = derived(made)
+    expected = s2sad.grad(f)([Z, Z + 1.0])
+    found = leaves([fn([Z.copy(), Z + 1.0])])
+    np.testing.assert_allclose(found, leaves([expected]), 1e-10)
