@@ -11,6 +11,7 @@ import pytest
 from s2sad import kinds as K
 from s2sad import pipeline
 from s2sad.emitted import held_numbers as H
+from s2sad.linear import both_sweeps
 from s2sad.operators.deriving import loaded, printed
 from s2sad.operators.higher import HIGHER
 from s2sad.requests import Request
@@ -454,19 +455,26 @@ PROGRAMS = [
 ]
 
 
-def derived(f, *args, by_identity=False):
+def derived(f, *args):
     """Return the function of value and gradient with respect to the first argument."""
     names = list(inspect.signature(f).parameters)
     params = tuple((n, K.kind_of(v, n)) for n, v in zip(names, args, strict=True))
-    how = {"on_program": True, "by_identity": by_identity}
-    d = pipeline.derive(Request(f, params, (names[0],), True, "value_and_grad", **how), HIGHER)
+    request = Request(f, params, (names[0],), True, "value_and_grad", on_program=True)
+    d = pipeline.derive(request, HIGHER)
     return loaded(printed(d), d)[d.entry]
 
 
-@pytest.mark.parametrize("by_identity", [False, True])
+@pytest.fixture(params=["decided", "by identity"])
+def way(request, monkeypatch):
+    """Derive once as it is decided, and once by identity whatever is decided."""
+    if request.param == "by identity":
+        monkeypatch.setattr(both_sweeps, "by_identity", lambda first: True)
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("f", PROGRAMS)
-def test_of_central_differences(f, by_identity):
-    value, gradient = derived(f, X, by_identity=by_identity)(X.copy())
+def test_of_central_differences(f):
+    value, gradient = derived(f, X)(X.copy())
     slopes = [(f(X + 1e-6 * e) - f(X - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
     assert value == pytest.approx(f(X.copy()), rel=1e-12)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)

@@ -74,8 +74,8 @@ def _lambda(t: Tangents, op: Op, captured: list[Operand]) -> Var:
     return out
 
 
-def check_hooks(block: P.Block, refs: Mapping[Var, Op], sweep: Sweep) -> None:
-    """Stop at a hook of memory that others use by another name: it gets what they contribute, too.
+def is_known_elsewhere(block: P.Block, refs: Mapping[Var, Op], sweep: Sweep) -> bool:
+    """Say whether others use memory that has a hook: it would get what they contribute, too.
 
     Memory has one cotangent, whoever reads it.
     """
@@ -96,7 +96,8 @@ def check_hooks(block: P.Block, refs: Mapping[Var, Op], sweep: Sweep) -> None:
             for v in filter(None, map(P.variable, P.operands(other))):
                 chain = list(_owners(refs, v))
                 if chain[-1] is own[-1] and dot not in chain and not _leads(refs, other, own):
-                    raise NotYet("a hook of memory that has another name")
+                    return True
+    return False
 
 
 def _owners(refs: Mapping[Var, Op], dot: Var) -> Iterator[Var]:

@@ -15,7 +15,7 @@ from s2sad.linear.fit import fit, fit_stored
 from s2sad.linear.memory_parts import copies
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
-from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
+from s2sad.linear.tangent_table import NOTHING, NotYet, tangent_kind
 from s2sad.linear.tangents_of import told_by
 from s2sad.linear.turned_indices import may_repeat, of_last_writes
 from s2sad.linear.turned_slots import length_at, put_in, put_out
@@ -26,9 +26,6 @@ from s2sad.primitives.record import Primitive
 
 def turned_tuple(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """The parts of a tuple get those of its cotangent."""
-    dots = [o for o in op.operands if isinstance(o, Var) and o in sweep.values]
-    if acc.shadows is None and any(in_place(sweep, d) for d in dots):
-        raise NotYet("a structure in a tuple, turned round")
     (out,) = op.outs
     _to_parts(sweep, op.operands, acc.apart(bar, _tuple(sweep, out)), acc)
 
@@ -198,8 +195,6 @@ def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     if form == "list":
         pairs = [(L.ITEM, (P.Const(i),), o) for i, o in enumerate(op.operands)]
     elif form == "dict":
-        if any(isinstance(o, P.Spread) for o in op.operands):
-            raise NotYet("a dict made of others, turned round")
         both = zip(op.operands[::2], op.operands[1::2], strict=True)
         pairs = [(L.ITEM, (k,), v) for k, v in both]
     else:
@@ -208,23 +203,12 @@ def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     for primitive, steps, operand in pairs:
         if not isinstance(operand, Var) or operand not in sweep.values:
             continue
-        check_alone(sweep, operand, op, t)
         kind = tangent_kind(sweep.values[operand].kind)
         value = t.emit(primitive, (shadow, *steps), kind)
         if in_place(sweep, operand):
             acc.of[operand] = Bar(value, True)
         else:
             acc.add(operand, Bar(value))
-
-
-def check_alone(sweep: Sweep, dot: Var, op: Op, t: Tangents) -> None:
-    """Stop where memory that is put into a structure goes on to be used by its own name."""
-    v = sweep.values[dot]
-    array = isinstance(v.kind, K.Array) and sweep.is_memory(v, t)
-    maker = sweep.makers.get(v)
-    shown = maker is not None and maker.primitive.form in ("item", "field", "same")
-    if (K.is_container(v.kind) or array) and (shown or sweep.last.get(dot) is not op):
-        raise NotYet("memory that is put into a structure, and used by its own name, too")
 
 
 def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
@@ -242,7 +226,6 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         *where, stored = given
         taken = put_out(shadow, tuple(where), acc)
         if isinstance(stored, Var) and stored in sweep.values:
-            check_alone(sweep, stored, op, t)
             if in_place(sweep, stored):
                 acc.of[stored] = Bar(taken, True)
             else:
@@ -266,10 +249,6 @@ def turned_put(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     assert isinstance(owner, Var)
     if not acc.has(owner):
         return
-    kind = dict(op.settings).get("part")
-    plain = isinstance(sweep.values[owner].kind, K.Array)
-    if not plain and not isinstance(kind, K.Num):
-        raise NotYet("memory put into a structure in the place of other memory, turned round")
     buffer = acc.buffer(owner)
     found = taken_from(sweep, op, buffer, acc)
     where = [acc.t.index(i) for i in steps]
