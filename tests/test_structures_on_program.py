@@ -412,7 +412,76 @@ def tuple_slices(x):
     return u[0] * u[-1] * np.sum(u[2]) * rest[1] + a
 
 
+class Tank:
+    def __init__(self, level):
+        self._level = level
+
+    @property
+    def level(self):
+        return self._level
+
+    @level.setter
+    def level(self, given):
+        self._level[0] = given
+
+
+def setter_that_writes(x):
+    level = x * 2.0
+    tank = Tank(level)
+    seen = np.sum(level * x)
+    tank.level = x[1] * x[2]
+    return seen + np.sum(level * x) * np.sum(tank.level)
+
+
+class Cells:
+    def __init__(self, held):
+        self.held = held
+
+    def __setitem__(self, i, given):
+        self.held[i] = given
+
+
+def item_setter_that_writes(x):
+    level = x * 2.0
+    cells = Cells(level)
+    seen = np.sum(level * x)
+    cells[0] = x[1] * x[2]
+    return seen + np.sum(level * x)
+
+
+def states_that_are_kept(x):
+    states, h = [], x * 0.5
+    for _ in range(3):
+        states.append(h)
+        h = np.tanh(h * x) + states[-1]
+    total = 0.0
+    for s in states:
+        total += np.sum(s * h)
+    return total
+
+
+def states_of_which_one_is_written(x):
+    states, h = [], x * 0.5
+    for _ in range(3):
+        states.append(h)
+        h = np.tanh(h * x)
+    states[1][0] = x[2] * 3.0
+    return np.sum(states[1] * states[2]) + np.sum(h)
+
+
+def dict_of_states(x):
+    kept = {"a": x * 2.0, "b": x * x}
+    kept["a"] = kept["b"] * kept["a"]
+    kept["b"] = np.sin(kept["a"])
+    return np.sum(kept["a"] * kept["b"])
+
+
 PROGRAMS = [
+    setter_that_writes,
+    item_setter_that_writes,
+    states_that_are_kept,
+    states_of_which_one_is_written,
+    dict_of_states,
     numbers_of_arrays,
     numbers_of_arrays_in_a_dict,
     chosen_key,
@@ -563,3 +632,15 @@ def test_a_slice_with_steps_is_undone(at):
             del shadow[at]
         assert H.undo_slice(shadow, at, 4, 0.0) == items
         assert shadow == wanted
+
+
+@pytest.mark.parametrize(
+    ("f", "reason"),
+    [
+        (states_that_are_kept, False),
+        (states_of_which_one_is_written, True),
+    ],
+)
+def test_arrays_in_a_list_that_grows_go_by_name_unless_they_are_written(f, reason):
+    text = inspect.getsource(derived(f, X))
+    assert ("shadows" in text) == reason

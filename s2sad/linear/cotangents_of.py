@@ -17,7 +17,7 @@ from s2sad.kinds import Kind
 from s2sad.linear.by_identity import Shadows, is_memory, parts_below
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
-from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
+from s2sad.linear.zero_tangents import nothing, zeros_like
 from s2sad.linear.zero_tangents import part as part_of
 from s2sad.primitives import language as L
 
@@ -259,10 +259,7 @@ class Cotangents:
     def born(self, dot: Var) -> None:
         """Let a structure have a cotangent, zeros in all places that it has in the end."""
         if dot not in self.of and dot not in self.refs and self.shadows is None:
-            v = self.value(dot)
-            if self.t.table.facts.written and memories_in(v.kind) > 1:
-                raise NotYet("parts of a structure that may share memory, turned round")
-            self._hold(dot, Bar(self._zeros(v), True))
+            self._hold(dot, Bar(self._zeros(self.value(dot)), True))
 
     def _zeros(self, v: Var) -> Var:
         """Return zeros in all places of a structure, written out for one of numbers alone."""

@@ -52,7 +52,7 @@ def is_replaced(block: P.Block, values: Mapping[Var, Var], found: Mapping[Var, O
         if any(root in roots for op in inner for root in _replaces(op, values, found)):
             return True
         if isinstance(operation, Op):
-            held = (v for v in operation.outs if v in found)
+            held = (v for v in operation.outs if v in found and found[v].primitive.form != "same")
             roots |= {root_of(found, v) for v in held if not _in_array(values, found[v])}
         elif any(is_replaced(b, values, found) for b in P.blocks(operation)):
             return True

@@ -95,8 +95,16 @@ class _Look:
     def shared_in(self, dots: tuple[Var, ...]) -> Iterator[str]:
         """Look at structures whose parts may share memory."""
         for v in (self.values[d] for d in dots if d in self.values and d not in self.parts):
-            if is_structure(v.kind) and self.written and memories_in(v.kind) > 1:
+            alone = memories_in(v.kind) < 2 or v not in self.written
+            if is_structure(v.kind) and not alone and not self.holds_values(v):
                 yield "parts of a structure that may share memory"
+
+    def holds_values(self, v: Var) -> bool:
+        """Say whether a structure holds numbers, or arrays that nobody writes, alone."""
+        arrays = v not in self.table.facts.filled
+        return all(
+            isinstance(k, K.Num) or (arrays and isinstance(k, K.Array)) for k in K.together(v.kind)
+        )
 
     def is_held(self, dot: Operand, op: Op) -> bool:
         """Say whether memory that is put into a structure here goes on to be used by its name."""
