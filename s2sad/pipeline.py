@@ -7,7 +7,6 @@ Each pass is one function of its room; this page and steps/sweeps.py say in whic
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -74,18 +73,6 @@ def derive(
     `again` derives what stands for a derivative. What is derived `within` another derivation is
     read there, or becomes a part of its text: it shares the names of that.
     """
-    if not request.on_program or request.mode == "jvp":
-        return _derive(request, again, within)
-    from s2sad.linear.tangent_table import NotYet
-
-    try:
-        return _derive(request, again, within)
-    except NotYet:  # memory that no name tells apart from other memory is followed where it runs
-        return _derive(dataclasses.replace(request, by_identity=True), again, within)
-
-
-def _derive(request: Request, again: Again | None, within: Derivation | None) -> Derivation:
-    """Return what is derived for a request, cotangents by name or by identity."""
     d = Derivation()
     if within is not None:
         d.within(within)
@@ -106,7 +93,6 @@ def _derive(request: Request, again: Again | None, within: Derivation | None) ->
     if again is not None and request.mode != "jvp" and stands_for_derivative(fn):
         fn, extra = again.through(d, fn, params, extra), ()
     d.forward = request.mode == "jvp"
-    d.by_identity = request.by_identity
     d.visible[request.fn] = frozenset(request.shadowed)
     if request.picked:
         params = _rest_constant(d, fn, request, params)

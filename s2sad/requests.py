@@ -38,8 +38,6 @@ class Request:
     plain: bool = False
     on_program: bool = False  # by the passes from program to program, which are to replace others
 
-    by_identity: bool = False  # cotangents of memory are found by what it is
-
     def results(self) -> tuple[Selected, ...]:
         """Return what there are derivatives by, in their order."""
         return self.picked or tuple(map(Selected, self.wrt))

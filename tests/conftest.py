@@ -32,3 +32,18 @@ def pytest_collection_modifyitems(items):
 def pytest_collection_finish():
     """Take what was collected out of what is looked through for garbage."""
     gc.freeze()
+
+
+@pytest.fixture
+def by_identity(monkeypatch):
+    """Derive reverse mode on the program by identity, whatever is decided."""
+    from s2sad.linear import both_sweeps
+
+    monkeypatch.setattr(both_sweeps, "by_identity", lambda first: True)
+
+
+@pytest.fixture(params=["decided", "by identity"])
+def way(request):
+    """Derive once as it is decided, and once by identity whatever is decided."""
+    if request.param == "by identity":
+        request.getfixturevalue("by_identity")

@@ -1,7 +1,5 @@
 """Reverse mode from program to program on the strict stand-in for a GPU, in both ways."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 import strict
@@ -13,7 +11,7 @@ import s2sad
 from s2sad import kinds as K
 from s2sad.requests import Request
 
-WAYS = pytest.mark.parametrize("by_identity", [False, True])
+WAYS = pytest.mark.usefixtures("way")
 
 
 @pytest.fixture(name="programs", scope="module")
@@ -28,11 +26,10 @@ def installed():
         yield cupy
 
 
-def request(f, args, mode="value_and_grad", by_identity=False):
+def request(f, args, mode="value_and_grad"):
     params = inspect_names(f)
     kinds = tuple((n, K.kind_of(v, n)) for n, v in zip(params, args, strict=True))
-    made = Request(f, kinds, params[:1], True, mode, on_program=True)
-    return dataclasses.replace(made, by_identity=by_identity)
+    return Request(f, kinds, params[:1], True, mode, on_program=True)
 
 
 def inspect_names(f):
@@ -41,10 +38,10 @@ def inspect_names(f):
 
 @WAYS
 @pytest.mark.parametrize("name", NAMES)
-def test_gradient(cp, programs, name, by_identity):
+def test_gradient(cp, programs, name):
     f, args = programs[name]
     given = on_device(name, args)
-    fn, _ = derived(request(f, given, by_identity=by_identity))
+    fn, _ = derived(request(f, given))
     value, gradient = fn(*given)
     assert float(strict.on_host(value)) == float(strict.on_host(f(*on_device(name, args))))
     found = s2sad.ravel(strict.on_host(gradient))[0]
@@ -56,10 +53,10 @@ def test_gradient(cp, programs, name, by_identity):
 
 @WAYS
 @pytest.mark.parametrize("name", NAMES)
-def test_pullback(cp, programs, name, by_identity):
+def test_pullback(cp, programs, name):
     """The seed may be a number of the host's."""
     f, args = programs[name]
-    fn, _ = derived(request(f, on_device(name, args), "vjp", by_identity))
+    fn, _ = derived(request(f, on_device(name, args), "vjp"))
     _, pullback = fn(*on_device(name, args))
     once, again = (s2sad.ravel(strict.on_host(pullback(2.0)))[0] for _ in range(2))
     np.testing.assert_allclose(once, 2.0 * slopes(f, name, args), 1e-5, 1e-7)
@@ -117,9 +114,9 @@ ROWS = [
 
 @WAYS
 @pytest.mark.parametrize("f, args", ROWS)
-def test_as_on_the_host(cp, f, args, by_identity):
+def test_as_on_the_host(cp, f, args):
     there = [strict.on_device(a) for a in args]
-    fn, _ = derived(request(f, there, by_identity=by_identity))
+    fn, _ = derived(request(f, there))
     _, found = fn(*there)
     expected = s2sad.grad(f)(*args)
     if isinstance(expected, float):
@@ -130,14 +127,14 @@ def test_as_on_the_host(cp, f, args, by_identity):
 
 
 @WAYS
-def test_an_element_written_twice_is_refused(cp, by_identity):
+def test_an_element_written_twice_is_refused(cp):
     def put(x, index):
         y = cp.zeros(4)
         y[index] = x
         return cp.sum(y * y)
 
     x, index = cp.asarray(np.array([1.0, 2.0, 3.0])), cp.asarray(np.array([2, 0, 3]))
-    fn, _ = derived(request(put, (x, index), by_identity=by_identity))
+    fn, _ = derived(request(put, (x, index)))
     np.testing.assert_allclose(fn(x, index)[1].get(), [2.0, 4.0, 6.0])
     with pytest.raises(ValueError, match="a GPU does not say which value stays"):
         fn(x, cp.asarray(np.array([2, 0, 2])))

@@ -122,11 +122,10 @@ PROGRAMS = [
 ]
 
 
-def request(f, x, mode, by_identity):
+def request(f, x, mode):
     params = f.__code__.co_varnames[: f.__code__.co_argcount]
     kinds = tuple((n, K.kind_of(x, n)) for n in params)
-    made = Request(f, kinds, params[:1], True, mode, on_program=True)
-    return dataclasses.replace(made, by_identity=by_identity)
+    return Request(f, kinds, params[:1], True, mode, on_program=True)
 
 
 def slopes(f, x):
@@ -137,25 +136,27 @@ def slopes(f, x):
     return found[0] - 1j * found[1] if len(found) > 1 else found[0]
 
 
-@pytest.mark.parametrize("by_identity", [False, True])
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("f, x", PROGRAMS)
-def test_gradients(f, x, by_identity):
-    fn, _ = derived(request(f, x, "value_and_grad", by_identity))
+def test_gradients(f, x):
+    fn, _ = derived(request(f, x, "value_and_grad"))
     value, gradient = fn(x.copy())
     assert value == f(x.copy())
     np.testing.assert_allclose(gradient, slopes(lambda a: f(a.copy()), x), 1e-6, 1e-8)
     assert gradient.dtype == x.dtype
 
 
+@pytest.mark.usefixtures("by_identity")
 @pytest.mark.parametrize("f, x", PROGRAMS)
 def test_a_pullback_runs_twice(f, x):
-    fn, _ = derived(request(f, x, "vjp", True))
+    fn, _ = derived(request(f, x, "vjp"))
     _, pullback = fn(x.copy())
     once, again = pullback(1.0), pullback(1.0)
     np.testing.assert_array_equal(once, again)
     np.testing.assert_allclose(once, slopes(lambda a: f(a.copy()), x), 1e-6, 1e-8)
 
 
+@pytest.mark.usefixtures("by_identity")
 def test_cotangents_of_a_structure_of_complex_arrays():
     def f(parts):
         parts = [parts[0] * 1j, parts[1], parts[0]]
@@ -164,7 +165,7 @@ def test_cotangents_of_a_structure_of_complex_arrays():
         return np.sum(np.abs(parts[1] + parts[0]) ** 2)
 
     made = dataclasses.replace(
-        request(f, Z, "grad", True), params=(("parts", K.kind_of([Z, Z], "parts")),)
+        request(f, Z, "grad"), params=(("parts", K.kind_of([Z, Z], "parts")),)
     )
     fn, _ = derived(made)
     expected = s2sad.grad(f)([Z, Z + 1.0])

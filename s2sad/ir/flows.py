@@ -29,14 +29,16 @@ Vars = frozenset[Var]
 class Flows:
     """The edges of a program: from each variable, and to each variable.
 
-    `written` are the variables whose memory is written somewhere, `carried` the results of loops,
-    each with what its loop carries. What is `lost` is written, but nobody knows what it is: it may
-    be a part of anything, of the result, too.
+    `written` are the variables whose memory is written somewhere, `filled` those in which, or
+    beside which, an array is written: a list that grows is written, the arrays in it are not.
+    `carried` are the results of loops, each with what its loop carries. What is `lost` is written,
+    but nobody knows what it is: it may be a part of anything, of the result, too.
     """
 
     out: dict[Var, set[Var]] = field(default_factory=dict)
     into: dict[Var, set[Var]] = field(default_factory=dict)
     written: set[Var] = field(default_factory=set)
+    filled: set[Var] = field(default_factory=set)
     carried: list[tuple[Var, Var]] = field(default_factory=list)
     lost: set[Var] = field(default_factory=set)
 
@@ -70,6 +72,7 @@ def flows(
     """
     worker = _Walk(Flows(), classes, held)
     worker.written |= {classes.get(n, n) for n in lent}
+    worker.filled |= worker.written
     for v in program.block.params:
         if isinstance(v.kind, K.LocalFunction):  # what it captures is given beside it
             names = v.kind.variables
@@ -146,9 +149,10 @@ class _Walk:
     """Adds the edges of blocks.
 
     `kinds` are those of what stands under each name, `held` are the variables of each class of
-    memory, `written` the classes that are written, `holding` those that may hold a derivative,
-    `part_of` says of what a value is read, `rebinding` which cells an inner function binds anew,
-    `made` by which call a value is made. What is `unseen` has no derivative that anybody sees.
+    memory, `written` the classes that are written, `filled` those of which arrays may be, `holding`
+    those that may hold a derivative, `part_of` says of what a value is read, `rebinding` which
+    cells an inner function binds anew, `made` by which call a value is made. What is `unseen` has
+    no derivative that anybody sees.
     """
 
     def __init__(
@@ -161,6 +165,7 @@ class _Walk:
         self.holding = {classes.get(n, n) for n, kind in told.items() if may_hold(kind)}
         self.held: dict[str, list[Var]] = {}
         self.written: set[str] = set()
+        self.filled: set[str] = set()
         self.part_of: dict[Var, Var] = {}
         self.rebinding: dict[Var, list[Var]] = {}
         self.made: dict[Var, Op] = {}
@@ -207,6 +212,8 @@ class _Walk:
                     self.flows.lost.add(owner)
                 if place.path or not owner.cell:  # a cell that is bound anew holds another object
                     self.written.add(self.class_of(owner))
+                    if not _leaves_arrays(op, owner):
+                        self.filled.add(self.class_of(owner))
         if op.primitive.form == "closure":
             cells = [p.object for p in op.writes if isinstance(p.object, Var)]
             self.rebinding |= dict.fromkeys(op.outs, cells)
@@ -246,7 +253,9 @@ class _Walk:
         for word in self.written:
             held = self.held.get(word, [])
             held = [*held, *(v for v in parts if not v.name and self.class_of(v) == word)]
-            self.flows.written.update(held)
+            whole = word in self.filled
+            self.flows.filled.update(held if whole else ())
+            self.flows.written.update(v for v in held if whole or not _is_array(v))
             held = list(filter(self.carries, held))
             for v in held[1:]:
                 self.flows.add((held[0],), (v,))
@@ -324,6 +333,21 @@ class _Walk:
                 self.block(P.Block((), (operation,), P.End("next")), (), ())
         if block.end.how == "yield":
             self.flows.add(block.end.results, outs)
+
+
+def _is_array(v: Var) -> bool:
+    return all(isinstance(k, K.Array) for k in K.options(K.without_none(v.kind)))
+
+
+def _leaves_arrays(op: Op, owner: Var) -> bool:
+    """Say whether an operation changes which values a structure holds, and writes into none."""
+    kind, form = K.without_none(owner.kind), op.primitive.form
+    if form in ("augmented item", "augmented field"):
+        return K.is_container(kind) and isinstance(dict(op.settings).get("part"), K.Num)
+    if form in ("put field", "drop field"):
+        return isinstance(kind, K.Obj)
+    listed = isinstance(kind, K.List | K.AnyDict)
+    return listed and form in ("put item", "drop item", "method", "augmented")
 
 
 def passes(op: Op) -> tuple[P.Operand, ...]:

@@ -20,10 +20,8 @@ from s2sad.linear.turned_cells import turned_cell
 from s2sad.linear.turned_hooks import turned_hook
 from s2sad.linear.turned_identity import turned_structure
 from s2sad.linear.turned_memory import (
-    check_alone,
     function_of,
     makes_object,
-    may_be_view,
     turned_augmented,
     turned_display,
     turned_each,
@@ -39,6 +37,7 @@ from s2sad.linear.turned_memory import (
 from s2sad.linear.turned_slots import hand_over, made_by_rule
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
+ARRAYS = (np.asarray, np.array)
 
 
 def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
@@ -50,12 +49,6 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         op = sweep.stable(op, acc.t, acc.shadows)
     if acc.shadows is not None and turned_structure(sweep, op, acc, acc.shadows):
         return
-    if form == "tuple" and acc.shadows is None:
-        for o in op.operands:
-            if isinstance(o, Var) and o in sweep.values:
-                check_alone(sweep, o, original, acc.t)
-    if form == "tangent" and acc.shadows is None and may_be_view(op):
-        raise NotYet("a view of memory that is written, turned round")
     if form in ("put item", "put field"):
         turned_put(sweep, op, acc)
         return
@@ -127,7 +120,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             turned_sum(sweep, original, value_of(bar), acc)
         case "call" if function_of(op) is float and sweep.is_number(op.operands[1]):
             acc.add(op.operands[1], bar)
-        case "call" if function_of(op) in (np.asarray, np.array):
+        case "call" if function_of(op) in ARRAYS:
             acc.add(op.operands[1], _listed(sweep, op.operands[1], bar, acc))
         case "method" if op.primitive.word == "copy":
             acc.add(op.operands[0], bar)

@@ -20,10 +20,12 @@ from s2sad.ir.program import Operand, Var
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.forward_entry import table_of
 from s2sad.linear.headings import headed
-from s2sad.linear.linearise import Linear, linearise
+from s2sad.linear.linearise import Linear
 from s2sad.linear.read_outside import note_outside
+from s2sad.linear.ready import Stands, ready
 from s2sad.linear.tangent_table import Table, Tangents
-from s2sad.linear.transpose import Stands, Turned, transpose
+from s2sad.linear.told_apart import by_identity
+from s2sad.linear.transpose import Turned, transpose
 from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
 from s2sad.requests import Request
@@ -78,7 +80,9 @@ def both_sweeps(d: Derivation, asked: Asked, seeds: Seeds) -> BothSweeps:
     d.told[a] = Story(facts, request.wrt)
     program, table = table_of(d, a, request.wrt, facts, True)
     table.guarded = zeros_of(d, a, facts, wrt, asked.arrival, _written(asked))
-    linear = linearise(program, table, request.wrt)
+    first = ready(table, request.wrt, asked.stands)
+    d.by_identity = by_identity(first)
+    linear = first.linear
     _, dot = linear.program.block.end.results
     params = {v.name: linear.of[v] for v in program.block.params if v in linear.of}
     t = Tangents(table)
@@ -86,7 +90,7 @@ def both_sweeps(d: Derivation, asked: Asked, seeds: Seeds) -> BothSweeps:
     found = {params[n]: bar for n, bar in given.items() if n in params}
     if a.function.result in given and isinstance(dot, Var):
         found[dot] = given[a.function.result]
-    made = transpose(linear, table, request.wrt, found, asked.stands)
+    made = transpose(first, request.wrt, found)
     shadows = () if made.shadows is None else (P.Op((made.shadows,), L.DICT, ()),)
     backward = headed((*shadows, *t.ops, *made.backward), table)
     made = dataclasses.replace(made, backward=backward)

@@ -16,7 +16,7 @@ from s2sad.linear.by_identity import Shadows, is_memory, lies_turned, parts_belo
 from s2sad.linear.operands import kind_of
 from s2sad.linear.part_by_part import add_into, add_to_field, kind_in_the_end, zeros_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
-from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
+from s2sad.linear.zero_tangents import nothing, zeros_like
 from s2sad.linear.zero_tangents import part as part_of
 from s2sad.primitives import language as L
 
@@ -278,10 +278,6 @@ class Cotangents:
     def born(self, dot: Var) -> None:
         """Let a structure have a cotangent from here on: none yet, or zeros in all its places."""
         if dot not in self.of and dot not in self.refs and self.shadows is None:
-            v = self.value(dot)
-            written = self.t.table.facts.written
-            if (v in written or (written and not v.name)) and memories_in(v.kind) > 1:
-                raise NotYet("parts of a structure that may share memory, turned round")
             self.unborn.add(dot)
 
     def before_region(self, dots: Iterable[Var]) -> None:

@@ -165,7 +165,7 @@ def table_of(
         a,
         program,
         active | _together(a, memory.aliases, program),
-        frozenset(edges.written),
+        edges,
         memory.aliases,
         pushed_of(d, a, facts, frozenset(wrt), around.met),
         facts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
@@ -10,7 +10,6 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import owner_of
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import NotYet, Table
 
 
 def root_of(refs: Mapping[Var, Op], dot: Var) -> Var:
@@ -20,47 +19,29 @@ def root_of(refs: Mapping[Var, Op], dot: Var) -> Var:
     return dot
 
 
-def parts_of_memory(block: P.Block, values: Mapping[Var, Var], table: Table) -> dict[Var, Op]:
-    """Return what reads parts of memory that is written, or of structures, by its tangent.
-
-    A structure whose parts are put in anew while such a part is in use is not followed.
-    """
+def parts_of_memory(
+    block: P.Block, values: Mapping[Var, Var], changed: Set[Var], makers: Mapping[Var, Op]
+) -> dict[Var, Op]:
+    """Return what reads parts of memory that is `changed`, or of structures, by its tangent."""
     found: dict[Var, Op] = {}
-    makers = {v: op for op in P.every(block) if isinstance(op, Op) for v in op.outs}
     for op in P.every(block):
-        if isinstance(op, Op) and op.primitive.form == "unpack":
-            arrays = (values[v] for v in op.outs if v in values and _is_array(values[v]))
-            if any(v in table.facts.written for v in arrays):
-                raise NotYet("rows of memory that is written, turned round")
         if not isinstance(op, Op) or op.primitive.form not in ("item", "field", "same"):
             continue
         (out,), owner = op.outs, op.operands[0]
         if out not in values or not isinstance(owner, Var) or owner not in values:
             continue
         kind, whole = values[out].kind, values[owner].kind
-        if isinstance(whole, K.Tuple) and is_structure(kind):
-            raise NotYet("a structure in a tuple, turned round")
-        shows = isinstance(kind, K.Array) and values[out] in table.facts.written
-        if isinstance(whole, K.Tuple) and shows:
-            raise NotYet("memory in a tuple that is written, turned round")
+        shows = isinstance(kind, K.Array) and values[out] in changed
         if isinstance(whole, K.Tuple) or not (shows or is_structure(kind)):
             continue
-        if op.primitive.form == "item" and isinstance(whole, K.List):
-            if not isinstance(kind_of(op.operands[1]), K.Num):
-                raise NotYet("a slice of a list, turned round")
-        if (
-            op.primitive.form == "item"
-            and isinstance(whole, K.Array)
-            and copies(op.operands[1], makers)
-        ):
-            continue
-        found[out] = op
-    check_replaced(block, values, found)
+        picks = op.primitive.form == "item" and isinstance(whole, K.Array)
+        if not (picks and copies(op.operands[1], makers)):
+            found[out] = op
     return found
 
 
-def check_replaced(block: P.Block, values: Mapping[Var, Var], found: Mapping[Var, Op]) -> None:
-    """Stop where a structure changes behind an operation that reads a part of it."""
+def is_replaced(block: P.Block, values: Mapping[Var, Var], found: Mapping[Var, Op]) -> bool:
+    """Say whether a structure changes behind an operation that reads a part of it."""
     roots: set[Var] = set()
     for operation in block.ops:
         inner = (
@@ -69,13 +50,13 @@ def check_replaced(block: P.Block, values: Mapping[Var, Var], found: Mapping[Var
             else [o for b in P.blocks(operation) for o in P.every(b)]
         )
         if any(root in roots for op in inner for root in _replaces(op, values, found)):
-            raise NotYet("a structure that changes while a part of it is in use")
+            return True
         if isinstance(operation, Op):
-            held = (v for v in operation.outs if v in found)
+            held = (v for v in operation.outs if v in found and found[v].primitive.form != "same")
             roots |= {root_of(found, v) for v in held if not _in_array(values, found[v])}
-        else:
-            for b in P.blocks(operation):
-                check_replaced(b, values, found)
+        elif any(is_replaced(b, values, found) for b in P.blocks(operation)):
+            return True
+    return False
 
 
 def _replaces(

@@ -21,9 +21,7 @@ from s2sad.facts.order import order_matters
 from s2sad.facts.results import array_item
 from s2sad.inside import stop_gradient
 from s2sad.ir import program as P
-from s2sad.ir.deeds import deed
 from s2sad.ir.program import Op, Operand, Place, Var
-from s2sad.ir.read_once import copied_at_once
 from s2sad.linear.before import before
 from s2sad.linear.called import called
 from s2sad.linear.methods import method
@@ -34,7 +32,6 @@ from s2sad.linear.tangents_of import OPERATORS, as_array, computed, put
 from s2sad.linear.user_calls import by_method, call_with_tangents, user_call
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.primitives import language as L
-from s2sad.runtime import private
 from s2sad.stages import STANDS_FOR
 
 _SEQUENCES = K.List | K.Tuple
@@ -68,7 +65,7 @@ def operation(t: Tangents, op: Op) -> None:
         _look_at_memory(t, op)
     stopped = t.table.facts.analysed.function.stopped
     if any(v.name in stopped for v in op.outs if v.name):
-        _held_apart(t, op)
+        t.add(op)
     else:
         t.before = before(t, op) if t.table.backward else ()
         handler(t, op)
@@ -92,32 +89,6 @@ def _stopped(t: Tangents, op: Op) -> None:
     t.add(dataclasses.replace(op, operands=(made,)))
     if t.table.carries(out):
         give_zeros(t, out)
-
-
-def _held_apart(t: Tangents, op: Op) -> None:
-    """Bind a value that is stopped; where cotangents go by identity, memory is a copy.
-
-    By its memory it would be taken for what it was made of. Nobody may be able to tell: what may be
-    written later is copied at once, or refused.
-    """
-    (out,) = op.outs
-    if not t.table.derivation.by_identity or K.shares_nothing(out.kind) or deed(op).fresh:
-        t.add(op)
-        return
-    program = t.table.facts.program
-    if out in t.table.facts.written and not copied_at_once(program.block, out):
-        raise t.cannot(
-            "stop_gradient is given memory here that is written in place.",
-            "Stop a copy, or copy the result: stop_gradient(x).copy().",
-        )
-    held = Var("", out.kind)
-    t.add(dataclasses.replace(op, outs=(held,)))
-    places = (Place(held, (P.Anywhere(),)),)
-    if isinstance(out.kind, K.Array):
-        t.add(Op((out,), L.method("copy"), (held,), (), places, (), op.origin))
-    else:
-        given = (t.table.helper(private), held)
-        t.add(Op((out,), L.CALL, given, (), places, (), op.origin))
 
 
 def _look_at_memory(t: Tangents, op: Op) -> None:

@@ -31,9 +31,9 @@ from s2sad.linear.forward_entry import on_copies
 from s2sad.linear.handed_back import derivatives
 from s2sad.linear.inner_pullbacks import backward_block, pullback_of
 from s2sad.linear.read_outside import kept_outside
+from s2sad.linear.ready import Stands
 from s2sad.linear.reverse_entry import item, owned_arguments
 from s2sad.linear.tangent_table import Tangents, tangent_kind
-from s2sad.linear.transpose import Stands
 from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node, assign, attribute, call, name
 from s2sad.primitives import language as L

@@ -15,8 +15,6 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.causes import Story
-from s2sad.facts.fence import fence
 from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
 from s2sad.ir.program import Var
@@ -24,20 +22,16 @@ from s2sad.linear.both_sweeps import BothSweeps
 from s2sad.linear.by_identity import is_memory, is_structure
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.finished import apart, text_with_names, with_forward
-from s2sad.linear.forward_entry import Around, table_of
-from s2sad.linear.function_facts import activity_of
 from s2sad.linear.headings import headed
-from s2sad.linear.linearise import linearise
 from s2sad.linear.read_outside import note_outside
-from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
-from s2sad.linear.transpose import Stands, parted, transpose
+from s2sad.linear.ready import key_of, ready_to_reverse
+from s2sad.linear.tangent_table import Tangents, tangent_kind
+from s2sad.linear.transpose import parted, transpose
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.modes.shadows import define_with
 from s2sad.primitives import language as L
-from s2sad.stages import Arrival
-from s2sad.steps.derivation import Derivation, analyse, analysis_key, memory_of
+from s2sad.steps.derivation import Derivation, memory_of
 from s2sad.steps.joining import add
-from s2sad.steps.strong import zeros_of
 
 
 @dataclass(frozen=True)
@@ -56,30 +50,23 @@ class Reverse:
 
 def own_bar(v: Var) -> Bar:
     """Return a cotangent that is handed over: memory that may be changed in place."""
-    return Bar(v, isinstance(v.kind, K.Array))
+    return Bar(v, isinstance(v.kind, K.Array) or is_structure(v.kind))
 
 
 def reverse_pair(
     d: Derivation, call: UserCall, wrt: tuple[str, ...], lent: frozenset[str]
 ) -> Reverse:
     """Return the forward and the reverse of a function that is called."""
-    extra = tuple(call.extra)
-    key: Any = ("reverse on the program", analysis_key(call.fn, call.params, extra), wrt, lent)
+    key: Any = ("reverse on the program", key_of(call, wrt, lent))
     known = d.forwards.get(key)
     if isinstance(known, Reverse):
         return known
-    a = analyse(d, call.fn, call.params, extra)
-    facts = activity_of(d, a, wrt, True)
-    fence(a.function, a.kinds, facts, memory_of(d, a), on_program=True)
-    d.told[a] = Story(facts, wrt)
-    lent = frozenset(a.function.result if n == "@result" else n for n in lent)
-    program, table = table_of(d, a, wrt, facts, False, Around(lent=lent))
-    table.guarded = zeros_of(d, a, facts, frozenset(wrt), Arrival(zeros=True))
-    arrays, others = written_parameters(a.function, a.kinds, memory_of(d, a))
+    first = ready_to_reverse(d, call, wrt, lent)
+    linear, table = first.linear, first.table
+    a, program = table.facts.analysed, table.facts.program
+    arrays, _ = written_parameters(a.function, a.kinds, memory_of(d, a))
     if d.by_identity:
-        arrays, others = frozenset(), frozenset()
-    if others & {*wrt} or any(is_structure(call.params[p]) for p in arrays & {*wrt}):
-        raise NotYet("a function that changes a structure, turned round")
+        arrays = frozenset()
     shadows = tuple(p for p in wrt if p in arrays)
     base = name_of(call.fn)
     seeded = K.differentiable(a.kinds.result)
@@ -89,7 +76,6 @@ def reverse_pair(
         d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), shadows, seeded
     )
     d.forwards[key] = found
-    linear = linearise(program, table, wrt)
     value, dot = linear.program.block.end.results
     bar = Var(f"{a.function.result}_bar", tangent_kind(a.kinds.result))
     params = {v.name: v for v in program.block.params}
@@ -97,7 +83,7 @@ def reverse_pair(
     seeds = {linear.of[params[p]]: own_bar(v) for p, v in bars.items()}
     if seeded and isinstance(dot, Var):
         seeds[dot] = own_bar(bar)
-    made = transpose(linear, table, wrt, seeds, Stands(lent=bool(lent)))
+    made = transpose(first, wrt, seeds)
     made = dataclasses.replace(made, backward=headed(made.backward, table))
     note_outside(d, a, made.backward)
     both = BothSweeps(program, table, linear, made)

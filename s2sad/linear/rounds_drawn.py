@@ -3,8 +3,6 @@
 for x in xs             for k, x in enumerate(xs)          in each round    x_dot = xs_dot[k]
 for x in reversed(xs)   for k, x in enumerate(...)         x_dot = xs_dot[len(xs) - 1 - k]
 for v in d.values()     for key, v in d.items()            v_dot = d_dot[key]
-
-Where cotangents are found by identity, memory that stands in a structure needs none of this.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.linear.by_identity import is_memory, is_structure
+from s2sad.linear.by_identity import is_structure
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.woven import maker_of
@@ -71,10 +69,10 @@ def _entries(
     if word == "values":
         key = Var("", K.UNKNOWN)
         over = t.emit(L.method("items"), (owner,), K.UNKNOWN)
-        return over, (key, target), _of_structure(t, target, owner, key)
+        return over, (key, target), (Drawn(target, owner, key),)
     if not isinstance(target, tuple) or len(target) != 2 or not isinstance(target[0], Var):
         raise NotYet("a loop over entries that are not taken apart, turned round")
-    return over, target, _of_structure(t, target[1], owner, target[0])
+    return over, target, (Drawn(target[1], owner, target[0]),)
 
 
 def _drawn(t: Tangents, source: Operand, target: P.Target, index: Operand) -> tuple[Drawn, ...]:
@@ -100,13 +98,7 @@ def _drawn(t: Tangents, source: Operand, target: P.Target, index: Operand) -> tu
         raise NotYet("a loop over what is no list, array or tuple, turned round")
     if isinstance(kind, K.Tuple):
         return _of_tuple(t, source, kind, target, index)
-    if isinstance(kind, K.Array):
-        return (Drawn(target, source, index),)
-    v = P.variable(source)
-    if not t.table.derivation.by_identity and v in t.table.facts.written:
-        if not isinstance(kind.item, K.Num):
-            raise NotYet("a loop over a list that is written, turned round")
-    return _of_structure(t, target, source, index)
+    return (Drawn(target, source, index),)
 
 
 def _of_tuple(
@@ -118,19 +110,7 @@ def _of_tuple(
         raise NotYet("a loop over a tuple of several kinds, turned round")
     made = t.call(P.Outer("list", K.Known(list)), (source,), K.List(item))
     t.give(made, t.call(P.Outer("list", K.Known(list)), (t.maybe(source),), K.List(item)))
-    return _of_structure(t, target, made, index)
-
-
-def _of_structure(
-    t: Tangents, target: P.Target, source: Operand, index: Operand
-) -> tuple[Drawn, ...]:
-    """Draw from a list or a dict; what memory stands there tells its cotangent by itself."""
-    carried = [v for v in P.flat(target) if t.table.carries(v)]
-    if t.table.derivation.by_identity and all(is_memory(v.kind) for v in carried):
-        for v in carried:
-            t.bind(v)
-        return ()
-    return (Drawn(target, source, index),) if carried else ()
+    return (Drawn(target, made, index),)
 
 
 def draw(t: Tangents, d: Drawn) -> None:
@@ -138,34 +118,23 @@ def draw(t: Tangents, d: Drawn) -> None:
     index = d.index
     if d.last is not None:
         index = t.emit(L.INFIX["Sub"], (d.last, index), K.INT)
-    source = t.maybe(d.source)
     kind = K.without_none(kind_of(d.source))
     item = K.union(K.together(kind)) if is_structure(kind) else K.UNKNOWN
-    _bound(t, d.target, source, index, item)
+    _bound(t, d.target, d.source, index, item)
 
 
 def _bound(t: Tangents, target: P.Target, source: Operand, index: Operand, kind: K.Kind) -> None:
     if isinstance(target, Var):
         if t.table.carries(target):
-            t.give(target, t.emit(L.ITEM, (source, index), tangent_kind(target.kind)))
+            given = (t.maybe(source), index)
+            t.give(target, t.emit(L.ITEM, given, tangent_kind(target.kind)))
         return
     if not any(map(t.table.carries, P.flat(target))):
         return
     item = t.emit(L.ITEM, (source, index), kind)
-    t.of[item] = item
+    t.of[item] = t.emit(L.ITEM, (t.maybe(source), index), tangent_kind(kind))
     for i, part in enumerate(target):
-        inner = kind.items[i] if isinstance(kind, K.Tuple) else K.UNKNOWN
-        if _by_itself(t, part):
-            for v in P.flat(part):
-                t.bind(v)
-        else:
-            _bound(t, part, item, P.Const(i), inner)
-
-
-def _by_itself(t: Tangents, target: P.Target) -> bool:
-    """Say whether what is bound is memory that tells its cotangent by itself."""
-    memory = isinstance(target, Var) and t.table.carries(target) and is_memory(target.kind)
-    return memory and t.table.derivation.by_identity
+        _bound(t, part, item, P.Const(i), kind.items[i] if isinstance(kind, K.Tuple) else K.UNKNOWN)
 
 
 def called(made: Op | None) -> object:

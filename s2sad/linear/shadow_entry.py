@@ -23,9 +23,9 @@ from s2sad.linear.finished import apart, finished, text_with_names, with_forward
 from s2sad.linear.forward_entry import on_copies
 from s2sad.linear.handed_back import like
 from s2sad.linear.inner_pullbacks import backward_block, pullback_of
+from s2sad.linear.ready import Stands
 from s2sad.linear.reverse_entry import owned_arguments
 from s2sad.linear.tangent_table import Tangents, tangent_kind
-from s2sad.linear.transpose import Stands
 from s2sad.modes.shadows import Shadows, define_with
 from s2sad.names import Names
 from s2sad.nodes import Block, Node

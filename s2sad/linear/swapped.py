@@ -16,6 +16,7 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.deeds import deed
 from s2sad.ir.program import Operand, Var
+from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import Table
 
@@ -28,19 +29,24 @@ def are_apart(sweep: Sweep, region: P.Region, table: Table) -> bool:
     hands = [
         (p, start, result)
         for p, start, result in zip(heads, starts, region.body.end.results, strict=True)
-        if isinstance(p.kind, K.Array) and p in table.facts.written and p not in sweep.values
+        if _may_be_array(p) and p in table.facts.written and p not in sweep.values
     ]
+    begun = [start for _, start, _ in hands if _may_be_array(start)]
     given = [_followed(sweep, result) for _, _, result in hands]
     params = [p for p, _, _ in hands]
     return (
         all(isinstance(g, Var) and (g in params or _is_new(sweep, g)) for g in given)
         and len({*given}) == len(given)
-        and all(_is_own(sweep, table, start) for _, start, _ in hands)
-        and len({_followed(sweep, start) for _, start, _ in hands}) == len(hands)
+        and all(_is_own(sweep, table, start) for start in begun)
+        and len({_followed(sweep, start) for start in begun}) == len(begun)
         and not _known_elsewhere(
-            sweep, table.facts.program, region, [v for _, v, _ in hands if isinstance(v, Var)]
+            sweep, table.facts.program, region, [v for v in begun if isinstance(v, Var)]
         )
     )
+
+
+def _may_be_array(given: Operand) -> bool:
+    return any(isinstance(k, K.Array) for k in K.options(kind_of(given)))
 
 
 def _followed(sweep: Sweep, given: Operand) -> Operand:

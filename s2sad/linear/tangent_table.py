@@ -15,6 +15,7 @@ from s2sad.errors import Place as ErrorPlace
 from s2sad.facts.closures import closed
 from s2sad.inside import hook_here
 from s2sad.ir import program as P
+from s2sad.ir.flows import Flows
 from s2sad.ir.perhaps_unbound import perhaps_unbound
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
@@ -41,7 +42,7 @@ class NotYet(NotImplementedError):
 
 @dataclass(frozen=True)
 class Facts:
-    """What analyses say of one function: what is `active`, and what is `written` in place.
+    """What analyses say of one function: what is `active`, and what `flows` where.
 
     Where a tangent that is zero may meet what is infinite, `strong` says.
     """
@@ -49,7 +50,7 @@ class Facts:
     analysed: Analysed
     program: P.Program
     active: frozenset[Var]
-    written: frozenset[Var]
+    flows: Flows
     aliases: Aliases
     strong: Pushed
     activity: Activity
@@ -58,6 +59,16 @@ class Facts:
     def params(self) -> tuple[Var, ...]:
         """The parameters of the function."""
         return self.program.block.params
+
+    @functools.cached_property
+    def written(self) -> frozenset[Var]:
+        """The variables whose memory is written in place: of a structure, or of an array."""
+        return frozenset(self.flows.written)
+
+    @functools.cached_property
+    def filled(self) -> frozenset[Var]:
+        """The variables in whose memory, or beside it, arrays are written."""
+        return frozenset(self.flows.filled)
 
     @functools.cached_property
     def unbound(self) -> frozenset[Var]:

@@ -22,36 +22,21 @@ from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
-from s2sad.ir.memories import Memories
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import Shadows, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
-from s2sad.linear.linearise import Linear
-from s2sad.linear.memory_parts import last_uses, parts_of_memory
-from s2sad.linear.put_back import put_back, written
+from s2sad.linear.held_apart import held_apart
+from s2sad.linear.memory_parts import parts_of_memory
+from s2sad.linear.put_back import put_back
+from s2sad.linear.ready import Ready
 from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.sweep_state import Sweep, owned
-from s2sad.linear.tangent_table import NotYet, Table, Tangents
+from s2sad.linear.tangent_table import Table, Tangents
 from s2sad.linear.turned_cells import with_contents
-from s2sad.linear.turned_hooks import check_hooks
-from s2sad.linear.turned_regions import turned_block
+from s2sad.linear.turned_regions import give_cotangents, outs_of, turned_block
 from s2sad.linear.turned_slots import complete
 
 _PASSES = ("tangent of call", "discard")  # what these read is kept by others, or by nobody
-
-
-@dataclass(frozen=True)
-class Stands:
-    """Where both sweeps of a function stand.
-
-    Where memory is `lent`, others may write it before the backward sweep. Where that stands
-    `apart`, in a function of its own, what one arm of a branch computes has a value on all paths.
-    What is written into arguments may be `shown` to the caller.
-    """
-
-    lent: bool = False
-    apart: bool = False
-    shown: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,43 +52,24 @@ class Turned:
     start: tuple[P.Operation, ...] = ()
 
 
-def transpose(
-    linear: Linear,
-    table: Table,
-    wrt: Sequence[str],
-    seeds: Mapping[Var, Bar],
-    stands: Stands,
-) -> Turned:
-    """Return both sweeps of a program, with the cotangents of some parameters.
+def transpose(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar]) -> Turned:
+    """Return both sweeps of a function, with the cotangents of some parameters.
 
     `seeds` are the cotangents at the end, by tangent.
     """
+    linear, table, sweep = ready.linear, ready.table, ready.sweep
     block = linear.program.block
-    if block.end.how != "next":
-        raise NotYet("a function that always raises")
     t = Tangents(table)
-    values = {dot: v for v, dot in linear.of.items()}
-    by_identity = table.derivation.by_identity
-    shadows = shadows_of(block, values, table) if by_identity else None
-    values = with_contents(block, values, table, shadows)
+    shadows = None
+    if table.derivation.by_identity:
+        shadows = shadows_of(block, sweep.values, table)
+    sweep.values = values = with_contents(block, sweep.values, shadows)
     acc = Cotangents(t, values, {}, shadows)
-    if not by_identity:
-        acc.refs = parts_of_memory(block, values, table)
-    sweep = Sweep(values, written(table.facts.program, block, stands.lent), last_uses(block))
-    for op in P.every(block):
-        if isinstance(op, Op):
-            sweep.makers |= dict.fromkeys(op.outs, op)
-            if sweep.is_linear(op):
-                sweep.temps |= {*op.outs}
-    if not (acc.shadows or table.derivation.reusable):
-        sweep.handed = _handed(sweep.written.memory, table, stands)
-        if not stands.lent:
+    if shadows is None:
+        acc.refs = parts_of_memory(block, values, table.facts.written, sweep.makers)
+        if not (ready.stands.lent or table.derivation.reusable):
             sweep.written = put_back(sweep.written, _reads(sweep, block, t), sweep.handed)
-    sweep.called = stands.apart or not table.outermost
-    check_hooks(block, acc.refs, sweep)
-    for v in block.params:
-        if v in values and is_structure(values[v].kind):
-            acc.born(v)
+    give_cotangents(sweep, (*block.params, *outs_of(block)), acc)
     for dot, seed in seeds.items():
         acc.add(dot, seed)
     seen: dict[Var, Var] = {}
@@ -124,6 +90,7 @@ def transpose(
         for d in asked
         if table.outermost or not is_memory(values[d].kind) or values[d].name == gathers
     ]
+    forward = [*held_apart(forward, table, linear.of.keys())]
     acc.shadows.seen |= seen
     acc.of |= {dot: bar for dot in asked if (bar := complete(dot, acc)) is not None}
     bars = tuple(
@@ -131,15 +98,6 @@ def transpose(
         for dot in asked
     )
     return Turned(tuple(forward), tuple(t.ops), bars, sweep, acc.words, acc.shadows.table, start)
-
-
-def _handed(memory: Memories, table: Table, stands: Stands) -> frozenset[Var]:
-    """Return memory that somebody else goes on to see: it stays what it is in the end."""
-    block = table.facts.program.block
-    results = [v for v in map(P.variable, block.end.results) if v is not None]
-    seen = [*(results if table.outermost or stands.lent else [])]
-    seen += block.params if stands.shown else ()
-    return frozenset(root for root in map(memory.of, seen) if root is not None)
 
 
 def _reads(sweep: Sweep, block: P.Block, t: Tangents) -> dict[Op, tuple[Var, ...]]:

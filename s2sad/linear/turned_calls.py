@@ -12,7 +12,7 @@ from s2sad.linear.by_identity import Shadows, are_plain, is_memory, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, owned
-from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
+from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.turned_slots import complete
 from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of
 from s2sad.linear.user_calls import Given as Gathered
@@ -32,7 +32,6 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     if acc.shadows is not None:
         _by_identity(sweep, op, noted, acc, acc.shadows)
         return
-    check_view(sweep, noted, acc.t)
     hit = [dot for dot in noted.hit if acc.has(dot)]
     seeded = bool(op.outs) and op.outs[0] in acc.of
     if not seeded and not hit:
@@ -112,16 +111,6 @@ def _by_identity(
                     acc.add(dot, Bar(shadows.taken(t, sweep.values[dot]), True))
             continue
         pass_on(sweep, everything[p], values[p], op, acc, False)
-
-
-def check_view(sweep: Sweep, noted: CallOfUser, t: Tangents) -> None:
-    """Stop where a call returns memory that it is given, and that is written."""
-    (out,) = noted.op.outs
-    shared = t.table.facts.aliases.pairs_after.get(noted.op.origin, {}).get(out.name, frozenset())
-    everything = (*noted.call.given.values(), *noted.call.extra.values())
-    given = {o.name for p in everything for o in parts_of(p) if isinstance(o, Var)}
-    if out in t.table.facts.written and shared & given:
-        raise NotYet("a view that a call returns, turned round")
 
 
 def lent_to(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> frozenset[str]:

@@ -20,12 +20,12 @@ from s2sad.linear.by_identity import Shadows, is_memory
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, value_of
-from s2sad.linear.tangent_table import NotYet, Table
+from s2sad.linear.tangent_table import NotYet
 from s2sad.primitives import language as L
 
 
 def with_contents(
-    block: P.Block, values: Mapping[Var, Var], table: Table, shadows: Shadows | None
+    block: P.Block, values: Mapping[Var, Var], shadows: Shadows | None
 ) -> dict[Var, Var]:
     """Return the variables by their tangents, each cell with the kind of what it holds."""
     held: dict[Var, list[Var]] = {dot: [] for dot, v in values.items() if v.cell}
@@ -38,17 +38,15 @@ def with_contents(
             held[dot] += [v for v in found if v is not None]
     made = dict(values)
     for dot, contents in held.items():
-        kind = _content(contents, table, shadows)
+        kind = _content(contents, shadows)
         made[dot] = Var(values[dot].name, kind, True)
     return made
 
 
-def _content(contents: list[Var], table: Table, shadows: Shadows | None) -> Kind:
+def _content(contents: list[Var], shadows: Shadows | None) -> Kind:
     """Return the kind of what a cell holds: none where it holds memory alone, found by identity."""
     if shadows is not None:
         contents = [v for v in contents if not is_memory(v.kind)]
-    elif any(v in table.facts.written and is_memory(v.kind) for v in contents):
-        raise NotYet("memory that is written, in a variable that is bound elsewhere")
     kinds = [v.kind for v in contents]
     if not kinds:
         return K.NONE

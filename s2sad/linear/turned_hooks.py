@@ -15,7 +15,7 @@ from s2sad.kinds import Kind
 from s2sad.linear.by_identity import act, holds_numbers, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents, owner_of
 from s2sad.linear.sweep_state import Sweep, in_place
-from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
+from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.primitives import language as L
 
 
@@ -84,8 +84,8 @@ def _lambda(t: Tangents, op: Op, captured: list[Operand]) -> Var:
     return out
 
 
-def check_hooks(block: P.Block, refs: Mapping[Var, Op], sweep: Sweep) -> None:
-    """Stop at a hook of memory that others use by another name: it gets what they contribute, too.
+def is_known_elsewhere(block: P.Block, refs: Mapping[Var, Op], sweep: Sweep) -> bool:
+    """Say whether others use memory that has a hook: it would get what they contribute, too.
 
     Memory has one cotangent, whoever reads it.
     """
@@ -106,7 +106,8 @@ def check_hooks(block: P.Block, refs: Mapping[Var, Op], sweep: Sweep) -> None:
             for v in filter(None, map(P.variable, P.operands(other))):
                 chain = list(_owners(refs, v))
                 if chain[-1] is own[-1] and dot not in chain and not _leads(refs, other, own):
-                    raise NotYet("a hook of memory that has another name")
+                    return True
+    return False
 
 
 def _owners(refs: Mapping[Var, Op], dot: Var) -> Iterator[Var]:

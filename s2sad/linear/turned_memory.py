@@ -29,9 +29,6 @@ from s2sad.primitives.record import Primitive
 
 def turned_tuple(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """The parts of a tuple get those of its cotangent."""
-    dots = [o for o in op.operands if isinstance(o, Var) and o in sweep.values]
-    if acc.shadows is None and any(in_place(sweep, d) for d in dots):
-        raise NotYet("a structure in a tuple, turned round")
     (out,) = op.outs
     _to_parts(sweep, op.operands, acc.apart(bar, _tuple(sweep, out)), acc)
 
@@ -240,10 +237,13 @@ def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     acc.of.pop(out, None)
     form = op.primitive.form
     pairs: list[tuple[Primitive, tuple[Operand, ...], Operand]]
+    spread = any(isinstance(o, P.Spread) for o in op.operands)
+    if spread and form != "dict":
+        raise NotYet("a structure that is made of others, turned round")
     if form == "list":
         pairs = [(L.ITEM, (P.Const(i),), o) for i, o in enumerate(op.operands)]
     elif form == "dict":
-        if any(isinstance(o, P.Spread) for o in op.operands):
+        if spread:
             turned_dict(sweep, op, shadow, acc)
             return
         both = zip(op.operands[::2], op.operands[1::2], strict=True)
@@ -255,12 +255,11 @@ def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         if not isinstance(operand, Var) or operand not in sweep.values:
             continue
         kind = tangent_kind(sweep.values[operand].kind)
-        give_part(sweep, op, operand, t.emit(primitive, (shadow, *steps), kind), acc)
+        give_part(sweep, operand, t.emit(primitive, (shadow, *steps), kind), acc)
 
 
-def give_part(sweep: Sweep, op: Op, dot: Var, value: Operand, acc: Cotangents) -> None:
+def give_part(sweep: Sweep, dot: Var, value: Operand, acc: Cotangents) -> None:
     """Give what is put into a structure the part of the shadow that stands for it."""
-    check_alone(sweep, dot, op, acc.t)
     if in_place(sweep, dot):
         acc.of[dot] = Bar(value, True)
     else:
@@ -273,14 +272,13 @@ def turned_dict(sweep: Sweep, op: Op, shadow: Var, acc: Cotangents) -> None:
     q = {**p, "k": x}       p_bar gets that of q, with zeros under "k"; x_bar gets q_bar["k"]
     """
     t, taken = acc.t, set[object]()
-    for first, given in reversed(list(_entries(op))):
+    for first, given in reversed(list(entries(op))):
         dot = given if isinstance(given, Var) and given in sweep.values else None
         kind = kind_of(given) if dot is None else sweep.values[dot].kind
         if isinstance(first, P.Spread):
             if not isinstance(kind, K.Dict):
                 raise NotYet("a dict made of others whose keys are not known, turned round")
             if dot is not None:
-                check_parts(sweep, dot, t)
                 acc.add(dot, Bar(_left_of(sweep.values[dot], shadow, taken, t), True))
             taken |= {*kind.steps}
             continue
@@ -288,11 +286,11 @@ def turned_dict(sweep: Sweep, op: Op, shadow: Var, acc: Cotangents) -> None:
         if key is K.MISSING:
             raise NotYet("a dict made of others whose keys are not known, turned round")
         if key not in taken and dot is not None:
-            give_part(sweep, op, dot, t.emit(L.ITEM, (shadow, first), tangent_kind(kind)), acc)
+            give_part(sweep, dot, t.emit(L.ITEM, (shadow, first), tangent_kind(kind)), acc)
         taken.add(key)
 
 
-def _entries(op: Op) -> Iterator[tuple[Operand, Operand]]:
+def entries(op: Op) -> Iterator[tuple[Operand, Operand]]:
     """Yield the keys of a display with their values, and other dicts, each with itself."""
     given = iter(op.operands)
     for first in given:
@@ -314,27 +312,6 @@ def _left_of(v: Var, shadow: Var, taken: Set[object], t: Tangents) -> Var:
     return t.emit(L.DICT, pairs, tangent_kind(v.kind))
 
 
-def check_parts(sweep: Sweep, dot: Var, t: Tangents) -> None:
-    """Stop where two dicts hold structures, or memory that may be written."""
-    v = sweep.values[dot]
-    parts = [k for k in K.together(v.kind) if K.differentiable(k)]
-    if not all(map(K.is_numeric, parts)) or (
-        any(map(K.may_be_array, parts)) and sweep.is_memory(v, t)
-    ):
-        raise NotYet("memory that several dicts hold, turned round")
-
-
-def check_alone(sweep: Sweep, dot: Var, op: Op, t: Tangents) -> None:
-    """Stop where memory that is put into a structure goes on to be used by its own name."""
-    v = sweep.values[dot]
-    array = isinstance(v.kind, K.Array) and sweep.is_memory(v, t)
-    maker = sweep.makers.get(v)
-    shown = maker is not None and maker.primitive.form in ("item", "field", "same")
-    twice = [*op.operands, *(value for _, value in op.settings)].count(dot) > 1
-    if (K.is_container(v.kind) or array) and (shown or twice or sweep.last.get(dot) is not op):
-        raise NotYet("memory that is put into a structure, and used by its own name, too")
-
-
 def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     """Turn round what a method of a list, or of a dict, does to the shadow."""
     owner, *given = op.operands
@@ -352,7 +329,7 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         *where, stored = given
         taken = put_out(shadow, tuple(where), acc)
         if isinstance(stored, Var) and stored in sweep.values:
-            give_part(sweep, op, stored, taken, acc)
+            give_part(sweep, stored, taken, acc)
     elif word == "pop":
         value = value_of(bar) if bar is not None else P.Const(0.0)
         if bar is None and out in sweep.values:
@@ -372,10 +349,6 @@ def turned_put(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     assert isinstance(owner, Var)
     if not acc.has(owner):
         return
-    kind = dict(op.settings).get("part")
-    plain = isinstance(sweep.values[owner].kind, K.Array)
-    if not plain and not isinstance(kind, K.Num):
-        raise NotYet("memory put into a structure in the place of other memory, turned round")
     buffer = acc.buffer(owner)
     found = taken_from(sweep, op, buffer, acc)
     where = [acc.t.index(i) for i in steps]

@@ -12,7 +12,7 @@ another arm: what it has left with gets the cotangents of what the loop gives.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
@@ -36,7 +36,6 @@ from s2sad.linear.joined_arms import (
 from s2sad.linear.memory_parts import root_of
 from s2sad.linear.put_back import undo
 from s2sad.linear.rounds import inside, kept
-from s2sad.linear.swapped import are_apart
 from s2sad.linear.sweep_state import Round, Sweep, in_place, owned
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.tape import heads_of, met, reads_inside
@@ -45,9 +44,7 @@ from s2sad.linear.turned_slots import hand_over
 
 def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operation]:
     """Add the backward sweep of a block to `acc`; return the forward sweep."""
-    for v in (v for op in block.ops if isinstance(op, Op) for v in op.outs):
-        if v in sweep.values and is_structure(sweep.values[v].kind):
-            acc.born(v)
+    give_cotangents(sweep, outs_of(block), acc)
     forward: list[P.Operation] = []
     for operation in reversed(block.ops):
         acc.t.origin = operation.origin
@@ -64,6 +61,18 @@ def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operat
             made = [*sweep.instead.get(operation, (operation,))]
         forward[:0] = made
     return forward
+
+
+def outs_of(block: P.Block) -> list[Var]:
+    """Return what the operations of a block give, but for regions."""
+    return [v for op in block.ops if isinstance(op, Op) for v in op.outs]
+
+
+def give_cotangents(sweep: Sweep, dots: Iterable[Var], acc: Cotangents) -> None:
+    """Let structures have cotangents: zeros in all places, unless they have others."""
+    for v in dots:
+        if v in sweep.values and in_place(sweep, v):
+            acc.born(v)
 
 
 def undone(sweep: Sweep, op: Op, t: Tangents) -> list[Op]:
@@ -88,11 +97,6 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
         return [region]
     if leaves_loop(region) and not isinstance(region, P.If):
         raise NotYet("a loop that is left by the last block of a try")
-    given = (*region.outs, *P.bound(region), *(v for b in P.blocks(region) for v in b.params))
-    memory = (v for v in given if v in sweep.values and isinstance(sweep.values[v].kind, K.Array))
-    mixed = any(sweep.values[v] in acc.t.table.facts.written for v in memory)
-    if acc.shadows is None and mixed and not are_apart(sweep, region, acc.t.table):
-        raise NotYet("memory that is written, and handed over by a branch or a loop")
     acc.before_region(root_of(acc.refs, d) for d in free_in(sweep, region))
     match region:
         case P.If():

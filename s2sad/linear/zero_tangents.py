@@ -7,7 +7,7 @@ from s2sad import registry, runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
-from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
+from s2sad.linear.tangent_table import NOTHING, Tangents, tangent_kind
 from s2sad.primitives import language as L
 
 _NARROW = ("float16", "float32", "complex64")
@@ -96,8 +96,6 @@ def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
                 return NOTHING
             return t.call(t.table.helper(known.zero), (value,), kind)
         case K.Unknown() | K.Union() | K.Choice():
-            if t.table.backward and not t.table.derivation.by_identity:
-                raise NotYet("zeros for a value of several kinds, by name")
             raise t.undecided(kind)
     if K.is_container(kind):
         made = t.call(t.table.helper(runtime.zeros_like), (value, P.Const(0.0)), kind)

@@ -1,0 +1,305 @@
+"""Whether names tell memory apart: so is decided how cotangents of memory are found.
+
+u[1:] += v             by name: the cotangent of `u` is the variable u_bar
+w = u if t else v      by identity: which cotangent that of `w` is, the memory tells at run time
+
+A request goes one way as a whole: all functions in it, since they hand memory to one another. It
+goes by identity where in one of them memory that is written, or a structure, may have two names of
+which neither is a part of the other, or is handled in a way that is turned round by identity alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+
+from s2sad import kinds as K
+from s2sad import registry
+from s2sad.facts.given import written_parameters
+from s2sad.ir import program as P
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.linear.backward import ARRAYS, ZEROS
+from s2sad.linear.by_identity import is_memory, is_structure
+from s2sad.linear.memory_parts import is_replaced, parts_of_memory
+from s2sad.linear.operands import kind_of
+from s2sad.linear.ready import Ready, ready_to_reverse
+from s2sad.linear.swapped import are_apart
+from s2sad.linear.tangent_table import Tangents
+from s2sad.linear.turned_calls import lent_to
+from s2sad.linear.turned_hooks import is_known_elsewhere
+from s2sad.linear.turned_memory import entries, function_of, makes_object, may_be_view
+from s2sad.linear.user_calls import CallOfUser, parts_of
+from s2sad.linear.zero_tangents import memories_in
+from s2sad.steps.derivation import analyse, memory_of
+
+_ADDS = ("augmented", "augmented item", "augmented field", "each item")
+_ALWAYS = ("discard", "hook", "look", "bind", "forget", "put item", "put field", *_ADDS)
+
+
+def by_identity(first: Ready) -> bool:
+    """Say whether cotangents go by identity in a function and in all that it calls."""
+    met, todo = [first], [first]
+    while todo:
+        function = todo.pop()
+        if why_by_identity(function):
+            return True
+        new = [f for f in _called(function) if not any(f is g for g in met)]
+        met += new
+        todo += new
+    return False
+
+
+def _called(function: Ready) -> Iterator[Ready]:
+    """Yield the functions of the user's that a function calls."""
+    sweep, table = function.sweep, function.table
+    for op in P.every(function.linear.program.block):
+        if isinstance(op, Op) and op.primitive.form == "tangent of call":
+            noted = _noted(op)
+            if not noted.hit and not any(K.differentiable(v.kind) for v in op.outs):
+                continue  # nothing comes back from it
+            lent = lent_to(sweep, op, noted, Tangents(table))
+            yield ready_to_reverse(table.derivation, noted.call, noted.active, lent)
+
+
+def why_by_identity(function: Ready) -> str:
+    """Say what names do not tell apart in a function; nothing where they tell all."""
+    return next(_Look(function).found(), "")
+
+
+class _Look:
+    """Looks for what names do not tell apart in one function; `parts` read parts of memory."""
+
+    def __init__(self, function: Ready) -> None:
+        self.function, self.sweep, self.table = function, function.sweep, function.table
+        self.values, self.written = function.sweep.values, function.table.facts.written
+        self.block = function.linear.program.block
+        self.t = Tangents(self.table)
+        self.parts = parts_of_memory(self.block, self.values, self.written, self.sweep.makers)
+
+    def found(self) -> Iterator[str]:
+        """Yield what is found."""
+        if is_replaced(self.block, self.values, self.parts):
+            yield "a structure that changes while a part of it is in use"
+        if is_known_elsewhere(self.block, self.parts, self.sweep):
+            yield "a hook of memory that has another name"
+        yield from self.shared_in(self.block.params)
+        for op in P.every(self.block):
+            if not isinstance(op, Op):
+                yield from self.region(op)
+            elif self.sweep.is_linear(op):
+                yield from self.shared_in(op.outs)
+                yield from self.op(op)
+
+    # values
+
+    def shared_in(self, dots: tuple[Var, ...]) -> Iterator[str]:
+        """Look at structures whose parts may share memory."""
+        for v in (self.values[d] for d in dots if d in self.values and d not in self.parts):
+            alone = memories_in(v.kind) < 2 or not _among(v, self.written)
+            if is_structure(v.kind) and not alone and not self.holds_values(v):
+                yield "parts of a structure that may share memory"
+
+    def holds_values(self, v: Var) -> bool:
+        """Say whether a structure holds numbers, or arrays that nobody writes, alone."""
+        arrays = not _among(v, self.table.facts.filled)
+        return all(
+            isinstance(k, K.Num) or (arrays and isinstance(k, K.Array)) for k in K.together(v.kind)
+        )
+
+    def is_held(self, dot: Operand, op: Op) -> bool:
+        """Say whether memory that is put into a structure here goes on to be used by its name."""
+        if not isinstance(dot, Var) or dot not in self.values:
+            return False
+        v = self.values[dot]
+        array = isinstance(v.kind, K.Array) and self.sweep.is_memory(v, self.t)
+        maker = self.sweep.makers.get(v)
+        shown = maker is not None and maker.primitive.form in ("item", "field", "same")
+        twice = [*op.operands, *(value for _, value in op.settings)].count(dot) > 1
+        used = shown or twice or self.sweep.last.get(dot) is not op
+        return (K.is_container(v.kind) or array) and used
+
+    def is_changed(self, v: Var) -> bool:
+        """Say whether a variable may be an array that is written."""
+        return any(isinstance(k, K.Array) for k in K.options(v.kind)) and v in self.written
+
+    def is_mixed(self, v: Var) -> bool:
+        """Say whether a variable is memory or something else, and has no zeros by its name.
+
+        What is an array or a number has, and what is an array, or a tuple, or None.
+        """
+        if not isinstance(v.kind, K.Union) or not any(map(is_memory, v.kind.inside)):
+            return False
+        numeric = all(isinstance(k, K.Num | K.Array) for k in K.options(v.kind))
+        return not (numeric or isinstance(K.without_none(v.kind), K.Tuple | K.Array))
+
+    def has_structure(self, dots: Sequence[Operand]) -> bool:
+        """Say whether the tangent of a structure is among some operands."""
+        held = [self.values[o] for o in dots if isinstance(o, Var) and o in self.values]
+        return any(is_structure(v.kind) for v in held)
+
+    # operations
+
+    def op(self, op: Op) -> Iterator[str]:
+        """Look at an operation on tangents."""
+        form, outs = op.primitive.form, [self.values[v] for v in op.outs if v in self.values]
+        owner = op.operands[0] if op.operands else None
+        whole = self.values[owner].kind if isinstance(owner, Var) and owner in self.values else None
+        changed = [p.object for p in op.writes] if form != "augmented" else op.outs
+        if any(isinstance(self.values[v].kind, K.Union) for v in changed if v in self.values):
+            yield "a write into a value of several kinds"
+        if form in ("tuple", "list", "dict") or makes_object(op):
+            yield from self.display(op)
+        elif form == "tangent of call":
+            yield from self.call(op)
+        elif form == "tangent":
+            if may_be_view(op):
+                yield "a view of memory that is written"
+        elif form == "method" and op.primitive.word != "copy" and whole is not None:
+            yield from self.method(op, whole)
+        elif form in ("look", "bind"):
+            yield from self.cell(op)
+        elif form in ("item", "field", "same", "unpack"):
+            yield from self.part(op, whole)
+        elif form in ("put item", "put field"):
+            plain = whole is None or isinstance(whole, K.Array)
+            if not plain and not isinstance(dict(op.settings).get("part"), K.Num):
+                yield "memory that is put into a structure in the place of other memory"
+        elif any(p.object in self.values for p in op.writes) and form not in _ALWAYS:
+            yield f"{form} of a structure"
+        elif any(is_structure(v.kind) for v in outs) and not self.is_simple(op):
+            yield f"{form} of structures"
+
+    def is_simple(self, op: Op) -> bool:
+        """Say whether an operation that gives a structure passes a cotangent on as it is."""
+        form = op.primitive.form
+        return form == "method" or (form == "call" and function_of(op) in (*ZEROS, *ARRAYS))
+
+    def display(self, op: Op) -> Iterator[str]:
+        """Look at what is put into a new tuple or structure."""
+        named = (v for _, v in op.settings if isinstance(v, P.OPERANDS))
+        given = (*op.operands, *(named if makes_object(op) else ()))
+        if any(self.is_held(o, op) for o in given):
+            yield "memory that is put into a structure, and used by its own name, too"
+        others = [self.kind_of(o.value) for o in given if isinstance(o, P.Spread)]
+        if op.primitive.form == "tuple":
+            if self.has_structure(given):
+                yield "a structure in a tuple"
+            if not all(isinstance(kind, K.Tuple) for kind in others):
+                yield "a tuple that is made of others"
+        elif op.primitive.form == "dict" and others:
+            if not all(map(self.is_told, entries(op))):
+                yield "a dict that is made of others"
+        elif others:
+            yield "a structure that is made of others"
+
+    def kind_of(self, operand: Operand) -> K.Kind:
+        """Return the kind of a value, by itself or by its tangent."""
+        known = self.values.get(operand) if isinstance(operand, Var) else None
+        return kind_of(operand) if known is None else known.kind
+
+    def is_told(self, entry: tuple[Operand, Operand]) -> bool:
+        """Say whether a dict that is made of others tells which keys it has from where.
+
+        Of a dict in it, numbers and arrays that nobody writes have a cotangent by name.
+        """
+        first, given = entry
+        if not isinstance(first, P.Spread):
+            return getattr(kind_of(first), "value", K.MISSING) is not K.MISSING
+        kind = self.kind_of(given)
+        if not isinstance(kind, K.Dict) or given not in self.values:
+            return isinstance(kind, K.Dict)
+        parts = [k for k in K.together(kind) if K.differentiable(k)]
+        arrays = any(map(K.may_be_array, parts))
+        assert isinstance(given, Var)
+        alone = not arrays or not self.sweep.is_memory(self.values[given], self.t)
+        return alone and all(map(K.is_numeric, parts))
+
+    def part(self, op: Op, whole: K.Kind | None) -> Iterator[str]:
+        """Look at what reads parts of memory."""
+        outs = [self.values[v] for v in op.outs if v in self.values]
+        form, shown = op.primitive.form, any(map(self.is_changed, outs))
+        if whole is None:
+            return
+        whole = K.without_none(whole)
+        if form == "unpack":
+            if shown:
+                yield "rows of memory that is written"
+            if is_structure(whole):
+                yield "parts of a structure"
+            return
+        if isinstance(whole, K.Tuple) and (shown or self.has_structure(op.outs)):
+            yield "memory in a tuple"
+        if form == "same" or not outs:
+            return
+        if isinstance(whole, K.List) and op.outs[0] in self.parts:
+            if not isinstance(kind_of(op.operands[1]), K.Num):
+                yield "a slice of a list"
+        plain = K.Array | K.List | K.AnyDict | K.Tuple if form == "item" else K.Obj
+        if op.outs[0] not in self.parts and not isinstance(whole, plain):
+            yield f"a part of {K.describe(whole)}"
+
+    def method(self, op: Op, whole: K.Kind) -> Iterator[str]:
+        """Look at a method of a structure."""
+        word, effects = (
+            op.primitive.word,
+            registry.effects_of(getattr(list, op.primitive.word, None)),
+        )
+        out = self.values.get(op.outs[0])
+        if isinstance(op.outs[0].kind, K.Iterable_):
+            return  # what goes through it passes on to what it goes through
+        if not isinstance(whole, K.List):
+            yield f"the method {word} of a structure"
+        elif effects.writes == "puts" and word != "extend":
+            if self.is_held(op.operands[-1], op):
+                yield "memory that is put into a structure, and used by its own name, too"
+        elif word not in ("pop", "reverse"):
+            yield f"the method {word} of a list"
+        elif out is not None and isinstance(out.kind, K.Tuple):
+            yield "a tuple in a structure"
+
+    def call(self, op: Op) -> Iterator[str]:
+        """Look at a call of the user's function: at what it returns, and what it changes."""
+        noted, facts = _noted(op), self.table.facts
+        (out,), call = noted.op.outs, noted.call
+        everything = {**call.given, **call.extra}
+        given = {o.name for p in everything.values() for o in parts_of(p) if isinstance(o, Var)}
+        shared = facts.aliases.pairs_after.get(noted.op.origin, {}).get(out.name, frozenset())
+        if out in facts.written and shared & given:
+            yield "a view that a call returns"
+        d = self.table.derivation
+        a = analyse(d, call.fn, call.params, tuple(call.extra))
+        arrays, others = written_parameters(a.function, a.kinds, memory_of(d, a))
+        changed = {p for p in arrays if is_structure(call.params[p])}
+        if (others | changed) & {*noted.active}:
+            yield "a function that changes a structure"
+
+    def cell(self, op: Op) -> Iterator[str]:
+        """Look at what a cell holds."""
+        given = (*op.outs, *op.operands[1:])
+        for v in (self.values[o] for o in given if isinstance(o, Var) and o in self.values):
+            if is_structure(v.kind) or (v in self.written and is_memory(v.kind)):
+                yield "memory in a variable that is bound elsewhere"
+
+    # regions
+
+    def region(self, region: P.Region) -> Iterator[str]:
+        """Look at memory that a region hands over."""
+        given = (*region.outs, *P.bound(region), *(v for b in P.blocks(region) for v in b.params))
+        handed = [self.values[v] for v in given if v in self.values]
+        if any(map(self.is_changed, handed)):
+            if not are_apart(self.sweep, region, self.table):
+                yield "memory that is written, and handed over by a branch or a loop"
+        if any(is_structure(v.kind) for v in handed):
+            yield "a structure that comes from a region"
+        if any(map(self.is_mixed, handed)):
+            yield "memory, or something else, that comes from a region"
+
+
+def _among(v: Var, written: Set[Var]) -> bool:
+    """Say whether a structure is among what is written; what has no name may always be."""
+    return v in written or (bool(written) and not v.name)
+
+
+def _noted(op: Op) -> CallOfUser:
+    noted = dict(op.settings)["call"]
+    assert isinstance(noted, CallOfUser)
+    return noted
