@@ -147,8 +147,13 @@ def _called(op: Op, written: tuple[Owner, ...]) -> Deed:
 
 
 def _only_computes(fn: Any, known: Effects) -> bool:
+    """Say whether a function does nothing but what its operation says that it writes.
+
+    What a function of a rule writes was found where it was analysed.
+    """
     rule = registry.rule_for(fn)
-    return known.is_pure or known.copies or (rule is not None and not rule.calls and is_quiet(fn))
+    plain = registry.is_helper(fn) if rule is None else not rule.calls
+    return known.is_pure or known.copies or (plain and is_quiet(fn))
 
 
 def _asked(op: Op, written: tuple[Owner, ...]) -> Deed:

@@ -35,8 +35,8 @@ def called(t: Tangents, op: Op) -> None:
     if writes:
         raise t.cannot(
             f"This call changes `{writes[0].name}`, on which the result depends, in a way that "
-            "s2sad cannot differentiate in forward mode yet.",
-            "Move the computation out of it, or use s2sad.grad.",
+            "s2sad cannot differentiate yet.",
+            "Move the computation out of it.",
         )
     t.add(op)
     fn, kind = _function(callee), kind_of(callee)
@@ -108,7 +108,7 @@ def _chosen(
         return False
     if len(args) != 1 or not t.has(args[0]):
         raise t.cannot(
-            f"s2sad cannot differentiate this call of {label_of(fn)} in forward mode.",
+            f"s2sad cannot differentiate this call of {label_of(fn)}.",
             "Give it one list, and no other setting than key=.",
         )
     if t.table.backward:

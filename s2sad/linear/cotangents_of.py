@@ -173,6 +173,8 @@ class Cotangents:
             parts = ((a and b and self.summed(a, b, k)) or a or b for a, b, k in triples)
             return Bar(None, parts=tuple(parts))
         assert one.value is not None and other.value is not None
+        if isinstance(of, K.Opaque):
+            return Bar(self.t.emit(L.INFIX["Add"], (one.value, other.value), of))
         if not K.is_numeric(K.without_none(of)):
             raise NotYet(f"cotangents of {K.describe(of)} that are added")
         kind = binary_kind(gast.Add, kind_of(one.value), kind_of(other.value))

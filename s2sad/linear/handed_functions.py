@@ -44,7 +44,7 @@ class _Worker:
 
     def refuse(self, at: object, reason: str, remedy: str) -> Error:
         """Return an error that points at the user's statement."""
-        return self.tangents.table.refuse(at, reason, remedy)
+        return self.tangents.table.cannot(at, reason, remedy)
 
 
 Named = list[tuple[str, Operand]]

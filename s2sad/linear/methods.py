@@ -86,7 +86,7 @@ def _of_array(t: Tangents, op: Op) -> None:
     if any(p.object is owner for p in op.writes) and t.has(owner):
         raise t.cannot(
             f"The array method .{word}() changes its array in a way that s2sad cannot "
-            "differentiate in forward mode.",
+            "differentiate.",
             "Compute the new values, and store them by indices.",
         )
     t.add(op)
@@ -129,7 +129,7 @@ def _of_list(t: Tangents, op: Op) -> None:
         return
     if op.settings:
         raise t.cannot(
-            f"s2sad cannot differentiate this call of a list's .{word}() in forward mode.",
+            f"s2sad cannot differentiate this call of a list's .{word}().",
             "Give it no settings.",
         )
     if effects.writes == "puts" and args:
@@ -145,7 +145,7 @@ def _of_list(t: Tangents, op: Op) -> None:
         _again(t, op)
     elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
         raise t.cannot(
-            f"s2sad cannot differentiate a list's .{word}() in forward mode.",
+            f"s2sad cannot differentiate a list's .{word}() yet.",
             "Read and write the items by their indices.",
         )
 
@@ -165,7 +165,7 @@ def _of_dict(t: Tangents, op: Op) -> None:
         _again(t, op, *args)
     elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
         raise t.cannot(
-            f"s2sad cannot differentiate a dict's .{word}() in forward mode.",
+            f"s2sad cannot differentiate a dict's .{word}() yet.",
             "Read the entries by their keys.",
         )
 

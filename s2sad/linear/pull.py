@@ -16,16 +16,18 @@ from s2sad.emitted.listed import listed_like
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known import spaces
 from s2sad.linear.fit import cast, fit
 from s2sad.linear.operand_binding import Bound, bound_to
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.push import product
 from s2sad.linear.regular_points import kept_back, regular_back
 from s2sad.linear.ruled import spliced
-from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
+from s2sad.linear.tangent_table import NOTHING, Tangents, tangent_kind
 from s2sad.linear.tangents_of import Computed
 from s2sad.modes.inline import RuleRefusal
 from s2sad.modes.shapes import NARROW, dtype_of
+from s2sad.modes.tried import refused, without
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
 
@@ -41,10 +43,10 @@ def pulled(t: Tangents, told: Computed, out_bar: Operand) -> list[Contribution]:
         if rule.partials is not None and (rule.pullback is None or not told.words):
             return list(_by_partials(t, told, rule, out_bar))
         if rule.pullback is None:
-            raise NotYet("a rule without a pullback")
+            raise t.without_rule(*without(told.fn, "pullback"))
         return list(_by_pullback(t, told, rule, out_bar))
-    except RuleRefusal as why:
-        raise NotYet(f"a call that a rule refuses: {why}") from None
+    except (RuleRefusal, spaces.NoCounterpart) as why:
+        raise t.cannot(*refused(told.fn, str(why))) from None
 
 
 def _by_partials(

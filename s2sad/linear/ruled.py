@@ -260,6 +260,11 @@ class _Splice:
         kind = operand.kind if space == spaces.NUMPY or there is None else K.Known(there)
         return P.Outer(".".join([word, *rest]), kind)
 
+    def written(self, places: tuple[P.Place, ...]) -> tuple[P.Place, ...]:
+        """Return the places that a rule writes: what it is given it leaves as it is."""
+        given = self.program.block.params if registry.is_ours(self.call.rule) else ()
+        return tuple(place for place in places if place.object not in given)
+
     def places(self, places: tuple[P.Place, ...]) -> tuple[P.Place, ...]:
         found = []
         for place in places:
@@ -304,7 +309,7 @@ class _Splice:
             operands=tuple(map(self.operand, operation.operands)),
             settings=settings,
             reads=self.places(operation.reads),
-            writes=self.places(operation.writes),
+            writes=self.places(self.written(operation.writes)),
             origin=self.call.origin,
         )
         return shorter(replace(made, outs=self.bound(operation.outs)), operation)

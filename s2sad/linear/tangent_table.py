@@ -152,10 +152,14 @@ class Table:
         """Return what names the modules and helpers that derived text imports."""
         return self.derivation.refs
 
-    def refuse(
-        self, at: object, reason: str, remedy: str, cls: type[Error] = UnsupportedError
+    def cannot(
+        self,
+        at: object,
+        reason: str,
+        remedy: str = ELSEWHERE,
+        cls: type[Error] = UnsupportedError,
     ) -> Error:
-        """Return an error that points at the user's statement."""
+        """Return an error that says what has no derivative at the user's statement."""
         return cls(reason, remedy=remedy, place=self.place(at))
 
     def place(self, at: object) -> ErrorPlace | None:
@@ -165,24 +169,9 @@ class Table:
         seen = getattr(origin, "lineno", None) is not None
         return function.source.place(origin) if seen else None
 
-    def cannot(
-        self,
-        at: object,
-        reason: str,
-        remedy: str = ELSEWHERE,
-        cls: type[Error] = UnsupportedError,
-    ) -> Exception:
-        """Return an error that says what has no derivative at the user's statement.
-
-        Reverse mode, which no user meets yet, has other ways out.
-        """
-        return NotYet(reason) if self.backward else self.refuse(at, reason, remedy, cls)
-
-    def undecided(self, at: object, kind: Kind) -> Exception:
+    def undecided(self, at: object, kind: Kind) -> Error:
         """Return an error that says why nothing is known of a value."""
-        reason, remedy = undecided(kind)
-        error = self.cannot(at, reason, remedy)
-        return by_cause(error, kind) if isinstance(error, Error) else error
+        return by_cause(self.cannot(at, *undecided(kind)), kind)
 
     def binds(self, v: Var) -> P.Code:
         """Return the statement that binds a variable."""
@@ -273,15 +262,15 @@ class Tangents:
 
     def cannot(
         self, reason: str, remedy: str = ELSEWHERE, cls: type[Error] = UnsupportedError
-    ) -> Exception:
+    ) -> Error:
         """Return an error that says what has no derivative here."""
         return self.table.cannot(self.at, reason, remedy, cls)
 
-    def without_rule(self, reason: str, remedy: str) -> Exception:
+    def without_rule(self, reason: str, remedy: str) -> Error:
         """Return an error that says that a function called here has no rule for it."""
         return self.cannot(reason, remedy, MissingRuleError)
 
-    def undecided(self, kind: Kind) -> Exception:
+    def undecided(self, kind: Kind) -> Error:
         """Return an error that says why nothing is known of a value here."""
         return self.table.undecided(self.at, kind)
 

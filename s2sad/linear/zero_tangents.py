@@ -53,8 +53,8 @@ def zeros_like(t: Tangents, v: Var) -> Operand:
     """Return zeros for a variable that nobody has to read here."""
     if v in t.table.facts.unbound and not isinstance(v.kind, K.Num):
         raise t.cannot(
-            f"`{v.name}` has a derivative on some paths and may be unbound on others; forward "
-            "mode needs a value on all paths.",
+            f"`{v.name}` has a derivative on some paths and may be unbound on others; s2sad "
+            "needs a value on all paths.",
             f"Give `{v.name}` a value at the start.",
         )
     return nothing(t, v, v.kind)
