@@ -17,6 +17,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
 from s2sad.known import spaces
+from s2sad.linear.as_rules_want import as_arrays, as_floats
 from s2sad.linear.fit import cast, fit
 from s2sad.linear.operand_binding import Bound, bound_to
 from s2sad.linear.operands import Given, kind_of
@@ -58,8 +59,10 @@ def _by_partials(
     first, *order = registry.positional_names(partials, 0)
     given: Given = {
         first: told.out,
-        **{n: o for n, (o, _) in bound.arrays.items()},
+        **_plain(bound),
         **bound.settings,
+        **as_arrays(t, told, bound),
+        **as_floats(t, told, bound),
     }
     read = regular_back(t, told, {"out": told.out} | _plain(bound), out_bar)
     given = {**given, **{first if n == "out" else n: o for n, o in read.items()}}
@@ -85,7 +88,8 @@ def _by_pullback(
     bound = bound_to(t, told, pull, "pullback")
     first, second, *names = registry.positional_names(pull, 0)
     given: dict[str, Operand | tuple[Operand, ...]] = {first: out_bar, second: told.out}
-    given |= {n: o for n, (o, _) in bound.arrays.items()} | bound.settings
+    given |= _plain(bound) | bound.settings
+    given |= as_arrays(t, told, bound)
     given |= regular_back(t, told, _plain(bound), out_bar)
     pairs = [bound.arrays.get(n, (NOTHING, NOTHING)) for n in names]
     constant = registry.constant_parameters(told.fn)
