@@ -10,12 +10,14 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.emitted.found import as_found
 from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
+from s2sad.known.mixed import is_mixed, surely_real
 from s2sad.linear.by_identity import Shadows, is_memory, parts_below
-from s2sad.linear.operands import kind_of
+from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
 from s2sad.linear.zero_tangents import part as part_of
@@ -116,8 +118,21 @@ class Cotangents:
         elif dot in self.refs:
             self._into_part(dot, bar)
         else:
-            known = self.of.get(dot)
+            known, bar = self.of.get(dot), self._as_found(bar, v)
             self._hold(dot, bar if known is None else self.summed(known, bar, kind))
+
+    def _as_found(self, bar: Bar, v: Var) -> Bar:
+        """Return the cotangent of a value, real where the value is found to be real."""
+        if bar.value is None:
+            return bar
+        if is_mixed(v.kind):
+            helper = self.t.table.helper(as_found)
+            return Bar(self.t.call(helper, (bar.value, v), tangent_kind(v.kind)))
+        given = kind_of(bar.value)
+        if surely_real(v.kind) and (is_mixed(given) or K.is_complex(given)):
+            real = self.t.table.numpy("real", given)
+            return Bar(self.t.call(real, (bar.value,), tangent_kind(v.kind)))
+        return bar
 
     def _hold(self, dot: Var, bar: Bar) -> None:
         """Let a tangent have a cotangent; what has no name is called after the variable."""
@@ -238,12 +253,10 @@ class Cotangents:
                 return owner
             rest = tuple(self.t.index(o) for o in ref.operands[1:])
             return self.t.emit(ref.primitive, (owner, *rest), tangent_kind(v.kind))
-        if isinstance(v.kind, K.Tuple) or not (
-            isinstance(v.kind, K.Array) or K.is_container(v.kind)
-        ):
+        if isinstance(v.kind, K.Tuple) or not (is_array(v.kind) or K.is_container(v.kind)):
             raise NotYet(f"a cotangent in place of {K.describe(v.kind)}")
         if bar is None:
-            if not isinstance(v.kind, K.Array):
+            if not is_array(v.kind):
                 raise NotYet("a structure that comes from a region")
             value = zeros_like(self.t, v)
         elif isinstance(v.kind, K.Array) and not v.kind.rank:

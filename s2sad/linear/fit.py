@@ -30,7 +30,8 @@ def fit(t: Tangents, value: Operand, kind: Kind, operand: Operand) -> Operand:
     if isinstance(kind, K.Union) or isinstance(target, K.Union):
         shape = t.call(t.table.outer(np, "shape"), (operand,), K.UNKNOWN)
         helper = t.table.helper(runtime.unbroadcast)
-        value = t.call(helper, (value, shape), tangent_kind(target))
+        made = K.UNKNOWN if is_mixed(kind) else tangent_kind(target)  # the run tells if it is real
+        value = t.call(helper, (value, shape), made)
     elif isinstance(kind, K.Array) and isinstance(target, K.Num):
         value = t.call(t.table.outer(np, "sum"), (value,), tangent_kind(target))
     elif isinstance(kind, K.Array) and isinstance(target, K.Array):
@@ -93,7 +94,8 @@ def cast(t: Tangents, value: Operand, kind: Kind, operand: Operand) -> Operand:
     target = kind_of(operand)
     if is_mixed(target):
         return value
-    if K.is_complex(kind) and not K.is_complex(target) and K.is_numeric(target):
+    maybe = K.is_complex(kind) or is_mixed(kind)
+    if maybe and not K.is_complex(target) and K.is_numeric(target):
         value = t.call(t.table.outer(np, "real"), (value,), tangent_kind(target))
     if any(isinstance(k, K.Array) and k.namespace != "numpy" for k in K.options(kind)):
         raise NotYet("a cotangent on a device")

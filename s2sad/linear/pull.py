@@ -17,6 +17,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
 from s2sad.known import spaces
+from s2sad.known.mixed import is_mixed
 from s2sad.linear.as_rules_want import as_arrays, as_floats
 from s2sad.linear.fit import cast, fit
 from s2sad.linear.operand_binding import Bound, bound_to
@@ -150,7 +151,7 @@ def _leaves(kind: Kind) -> Iterator[Kind]:
 def _number(t: Tangents, value: Operand, operand: Operand) -> Operand:
     """Return the number in what may be an array without axes."""
     kind, given = tangent_kind(kind_of(operand)), kind_of(value)
-    if isinstance(given, K.Num):
+    if isinstance(given, K.Num) or is_mixed(kind):  # of which the run tells what it is
         return value
     if isinstance(given, K.Array) or not isinstance(kind, K.Num) or kind.type != "float":
         empty = t.emit(L.TUPLE, (), K.UNKNOWN)

@@ -7,6 +7,7 @@ from s2sad import registry, runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known.mixed import is_mixed
 from s2sad.known.unread import by_cause, undecided
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
 from s2sad.primitives import language as L
@@ -88,6 +89,8 @@ def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
             return NOTHING
         case K.Union() if len(K.carriers(kind)) == 1 and isinstance(K.carriers(kind)[0], K.Num):
             return nothing(t, value, K.carriers(kind)[0])
+        case K.Union() if is_mixed(kind) and K.is_numeric(kind):
+            return t.call(t.table.numpy("zeros_like", kind), (value,), kind)
         case K.Unknown() if kind.cls is not None:
             return NOTHING  # an object of a class that has no derivative
         case K.Opaque():
