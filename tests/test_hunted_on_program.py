@@ -108,7 +108,20 @@ def of_what_a_loop_carries_one_is_read_behind_it(x):
     return b
 
 
+BYTES = np.array([0, 1, 2, 3], "uint8")
+
+
+def a_power_of_narrow_integers(x):
+    return np.sum((x * x) ** BYTES)
+
+
+def integers_in_a_list_are_an_array(x):
+    return np.sum(np.convolve(x, [1, 2, 1], mode="same") ** 2)
+
+
 PROGRAMS = [
+    a_power_of_narrow_integers,
+    integers_in_a_list_are_an_array,
     a_number_becomes_an_array,
     a_number_becomes_an_array_each_round,
     a_sum_of_what_is_written_later,

@@ -256,6 +256,28 @@ def test_gradient_with_a_matrix_of_active_numbers(f, cls):
     slopes.check(f, n(6), n(4), cls, constant=(2,))
 
 
+def of_memory_that_changes(v, x):
+    data = x.copy()
+    A = S.csr_array((data, np.array([0, 2, 1, 2, 1, 3]), np.array([0, 2, 3, 5, 6])), shape=(4, 4))
+    s = np.sum((A @ v) ** 2)
+    data[:] = 0.0
+    return s
+
+
+def of_memory_that_is_filled_again(x, v):
+    data, s = np.zeros(6), 0.0
+    for i in range(2):
+        data[:] = x * (i + 1.0)
+        rows = np.array([0, 2, 1, 2, 1, 3]), np.array([0, 2, 3, 5, 6])
+        s = s + np.sum((S.csr_array((data, *rows), shape=(4, 4)) @ v) ** 2)
+    return s
+
+
+def test_what_a_matrix_holds_may_change_after_its_use():
+    slopes.check(of_memory_that_changes, n(4), n(6), constant=(1,))
+    slopes.check(of_memory_that_is_filled_again, n(6), n(4), constant=(1,))
+
+
 @pytest.mark.parametrize("cls", [S.csr_matrix, S.csr_array, S.csc_matrix, S.csc_array], ids=name)
 def test_gradient_with_rows_of_active_numbers(cls):
     slopes.check(in_rows, n(6), n(4), cls, constant=(2,))
