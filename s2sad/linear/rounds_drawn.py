@@ -15,7 +15,7 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import is_memory, is_structure
-from s2sad.linear.operands import kind_of
+from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.woven import maker_of
 from s2sad.primitives import language as L
@@ -96,12 +96,13 @@ def _drawn(t: Tangents, source: Operand, target: P.Target, index: Operand) -> tu
             Drawn(d.target, d.source, d.index, last) for d in _drawn(t, whole, target, index)
         )
     kind = kind_of(source)
-    if not t.has(source) or not isinstance(kind, K.List | K.Array | K.Tuple):
+    if not t.has(source) or not (isinstance(kind, K.List | K.Tuple) or is_array(kind)):
         raise NotYet("a loop over what is no list, array or tuple, turned round")
     if isinstance(kind, K.Tuple):
         return _of_tuple(t, source, kind, target, index)
-    if isinstance(kind, K.Array):
+    if is_array(kind):
         return (Drawn(target, source, index),)
+    assert isinstance(kind, K.List)
     v = P.variable(source)
     if not t.table.derivation.by_identity and v in t.table.facts.written:
         if not isinstance(kind.item, K.Num):

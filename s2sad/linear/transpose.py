@@ -27,7 +27,7 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import Shadows, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.linearise import Linear
-from s2sad.linear.memory_parts import last_uses, parts_of_memory
+from s2sad.linear.memory_parts import check_objects, last_uses, parts_of_memory
 from s2sad.linear.put_back import put_back, written
 from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.sweep_state import Sweep, owned
@@ -101,6 +101,7 @@ def transpose(
             sweep.written = put_back(sweep.written, _reads(sweep, block, t), sweep.handed)
     sweep.called = stands.apart or not table.outermost
     check_hooks(block, acc.refs, sweep)
+    check_objects(sweep, table)
     for v in block.params:
         if v in values and is_structure(values[v].kind):
             acc.born(v)
@@ -148,7 +149,7 @@ def _reads(sweep: Sweep, block: P.Block, t: Tangents) -> dict[Op, tuple[Var, ...
     for op in P.every(block):
         if isinstance(op, Op) and sweep.is_linear(op) and op.primitive.form not in _PASSES:
             read = dict.fromkeys(v for v in map(P.variable, op.operands) if v is not None)
-            arrays = (v for v in read if isinstance(v.kind, K.Array))
+            arrays = (v for v in read if isinstance(v.kind, K.Array | K.Opaque))
             found[op] = tuple(v for v in arrays if sweep.is_read(v, t))
     return found
 
