@@ -31,13 +31,15 @@ Owner = Var | P.Outer
 @dataclass(frozen=True)
 class Deed:
     """Whether an operation `acts` outside of the program, what it `writes`, which of its operands
-    it draws items from (`draws`), and whether its result is `fresh` memory.
+    it draws items from (`draws`), and whether its result is `fresh` memory. One that `checks` may
+    refuse what it is given: where nobody takes its value, it was called for that.
     """
 
     acts: bool = False
     writes: tuple[Owner, ...] = ()
     draws: tuple[Owner, ...] = ()
     fresh: bool = False
+    checks: bool = False
 
 
 _known: WeakKeyDictionary[Op, Deed] = WeakKeyDictionary()
@@ -132,10 +134,13 @@ def _runs_where_made(op: Op) -> bool:
 def _called(op: Op, written: tuple[Owner, ...]) -> Deed:
     callee, *given = op.operands
     kind = kind_of(callee)
+    if isinstance(kind, K.Opaque):
+        return _of_object(kind, "__call__", written)
     if not isinstance(kind, K.Known):
         return Deed(True, written)
     fn, known = kind.value, registry.effects_of(kind.value)
-    acts = not _only_computes(fn, known) or any(map(_may_run, _all(op)[1:]))
+    checks = registry.is_helper(fn) and registry.rule_for(fn) is None and is_quiet(fn)
+    acts = not (checks or _only_computes(fn, known)) or any(map(_may_run, _all(op)[1:]))
     outs = _outs(op, positional_outs(fn, given))
     if known.writes in ("puts", "takes", "orders"):
         outs += given[:1]
@@ -143,7 +148,7 @@ def _called(op: Op, written: tuple[Owner, ...]) -> Deed:
     converts = isinstance(fn, type)  # np.float64(x) may be x
     new = known.copies or _gives_new(registry.rule_for(fn), op)
     fresh = not (acts or outs or converts) and new
-    return Deed(acts, (*written, *_owners(outs)), draws, fresh)
+    return Deed(acts, (*written, *_owners(outs)), draws, fresh, checks)
 
 
 def _only_computes(fn: Any, known: Effects) -> bool:
@@ -155,6 +160,8 @@ def _asked(op: Op, written: tuple[Owner, ...]) -> Deed:
     """What a method does, by its name and what is known of the classes that have one."""
     owner, *given = op.operands
     word, kind = op.primitive.word, kind_of(owner)
+    if isinstance(kind, K.Opaque) and registry.object_function(kind.cls, word) is not None:
+        return _of_object(kind, word, written)
     changes = registry.method_writes(word)
     like = registry.method_like(word)
     looks = registry.method_only_looks(word) or like is not None
@@ -167,6 +174,12 @@ def _asked(op: Op, written: tuple[Owner, ...]) -> Deed:
     rule = registry.rule_for(like) if own else None
     fresh = not acts and not outs and K.is_numeric(kind) and _gives_new(rule, op)
     return Deed(acts, (*written, *_owners(outs)), _drawn(given), fresh)
+
+
+def _of_object(kind: K.Opaque, word: str, written: tuple[Owner, ...]) -> Deed:
+    """What a library's object does: where a function with a rule stands for it, that says so."""
+    fn = registry.object_function(kind.cls, word)
+    return Deed(fn is None or not _only_computes(fn, registry.effects_of(fn)), written)
 
 
 def _is_strange(kind: Kind) -> bool:

@@ -197,8 +197,11 @@ class _Walk:
     def kept_by_maker(self, op: Op) -> None:
         """A statement that is one expression stays as long as that does something."""
         for v in map(P.variable, op.operands):
-            if v is not None and not v.name and v in self.makers:
-                self.edge(self.makers[v], (op,))
+            maker = self.makers.get(v) if v is not None and not v.name else None
+            if maker is not None:
+                self.edge(maker, (op,))
+                if isinstance(maker, Op) and self.memory.deeds[maker].checks:
+                    self.roots.append(op)
 
     # regions
 

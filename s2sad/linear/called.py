@@ -36,7 +36,7 @@ def called(t: Tangents, op: Op) -> None:
         raise t.cannot(
             f"This call changes `{writes[0].name}`, on which the result depends, in a way that "
             "s2sad cannot differentiate yet.",
-            "Move the computation out of it, or use s2sad.grad.",
+            "Move the computation out of it.",
         )
     t.add(op)
     fn, kind = _function(callee), kind_of(callee)

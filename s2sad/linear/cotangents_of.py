@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 import gast
 
 from s2sad import kinds as K
+from s2sad.emitted.found import as_found
 from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
+from s2sad.known.mixed import is_mixed, surely_real
 from s2sad.linear.by_identity import Shadows, is_memory, lies_turned, parts_below
-from s2sad.linear.operands import kind_of
+from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.part_by_part import add_into, add_to_field, kind_in_the_end, zeros_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import nothing, zeros_like
@@ -117,8 +119,21 @@ class Cotangents:
         elif dot in self.refs:
             self._into_part(dot, bar)
         else:
-            known = self.of.get(dot)
+            known, bar = self.of.get(dot), self._as_found(bar, v)
             self._hold(dot, bar if known is None else self.summed(known, bar, kind))
+
+    def _as_found(self, bar: Bar, v: Var) -> Bar:
+        """Return the cotangent of a value, real where the value is found to be real."""
+        if bar.value is None:
+            return bar
+        if is_mixed(v.kind):
+            helper = self.t.table.helper(as_found)
+            return Bar(self.t.call(helper, (bar.value, v), tangent_kind(v.kind)))
+        given = kind_of(bar.value)
+        if surely_real(v.kind) and (is_mixed(given) or K.is_complex(given)):
+            real = self.t.table.numpy("real", given)
+            return Bar(self.t.call(real, (bar.value,), tangent_kind(v.kind)))
+        return bar
 
     def _hold(self, dot: Var, bar: Bar) -> None:
         """Let a tangent have a cotangent; what has no name is called after the variable."""
@@ -175,6 +190,8 @@ class Cotangents:
             parts = ((a and b and self.summed(a, b, k)) or a or b for a, b, k in triples)
             return Bar(None, parts=tuple(parts))
         assert one.value is not None and other.value is not None
+        if isinstance(of, K.Opaque):
+            return Bar(self.t.emit(L.INFIX["Add"], (one.value, other.value), of))
         if not K.is_numeric(K.without_none(of)):
             raise NotYet(f"cotangents of {K.describe(of)} that are added")
         kind = binary_kind(gast.Add, kind_of(one.value), kind_of(other.value))
@@ -250,12 +267,10 @@ class Cotangents:
                 return owner
             rest = tuple(self.t.index(o) for o in ref.operands[1:])
             return self.t.emit(ref.primitive, (owner, *rest), tangent_kind(v.kind))
-        if isinstance(v.kind, K.Tuple) or not (
-            isinstance(v.kind, K.Array) or K.is_container(v.kind)
-        ):
+        if isinstance(v.kind, K.Tuple) or not (is_array(v.kind) or K.is_container(v.kind)):
             raise NotYet(f"a cotangent in place of {K.describe(v.kind)}")
         if bar is None:
-            if isinstance(v.kind, K.Array):
+            if is_array(v.kind):
                 value = zeros_like(self.t, v)
             elif dot in self.unborn:
                 self.unborn.discard(dot)

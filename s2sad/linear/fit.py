@@ -34,7 +34,8 @@ def fit(t: Tangents, value: Operand, kind: Kind, operand: Operand) -> Operand:
             return cast(t, value, kind, operand)
         shape = t.call(t.table.numpy("shape", kind, target), (operand,), K.UNKNOWN)
         helper = t.table.helper(runtime.unbroadcast)
-        value = t.call(helper, (value, shape), tangent_kind(target))
+        made = K.UNKNOWN if is_mixed(kind) else tangent_kind(target)  # the run tells if it is real
+        value = t.call(helper, (value, shape), made)
     elif isinstance(kind, K.Array) and isinstance(target, K.Num):
         if kind.rank or kind.namespace == NUMPY:
             total = lifted(tangent_kind(target), kind.namespace)
@@ -100,7 +101,8 @@ def cast(t: Tangents, value: Operand, kind: Kind, operand: Operand) -> Operand:
     target = kind_of(operand)
     if is_mixed(target):
         return value
-    if K.is_complex(kind) and not K.is_complex(target) and K.is_numeric(target):
+    maybe = K.is_complex(kind) or is_mixed(kind)
+    if maybe and not K.is_complex(target) and K.is_numeric(target):
         made = lifted(tangent_kind(target), space_among((kind,)))
         value = t.call(t.table.numpy("real", kind), (value,), made)
     value = _crossed(t, value, kind, target)

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from s2sad.errors import InternalError
+from s2sad.errors import Error, InternalError
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear import mirrored
@@ -262,7 +262,7 @@ class _Walk:
             return
         raise self.inside_comprehension(region)
 
-    def inside_comprehension(self, region: P.Region) -> Exception:
+    def inside_comprehension(self, region: P.Region) -> Error:
         """Return an error about a comprehension that is no loop."""
         return self.table.cannot(
             region.origin,
@@ -295,7 +295,7 @@ class _Walk:
             raise self.table.cannot(
                 region.origin,
                 f"This pattern binds parts of `{subject}`, which has a derivative; s2sad "
-                "cannot differentiate patterns yet.",
+                "cannot differentiate such patterns yet.",
                 "Take the value apart with indices and if statements.",
             )
         takes = Takes(region.outs)

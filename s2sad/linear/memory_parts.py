@@ -10,6 +10,8 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import owner_of
 from s2sad.linear.operands import kind_of
+from s2sad.linear.sweep_state import Sweep
+from s2sad.linear.tangent_table import Table
 
 
 def root_of(refs: Mapping[Var, Op], dot: Var) -> Var:
@@ -57,6 +59,24 @@ def is_replaced(block: P.Block, values: Mapping[Var, Var], found: Mapping[Var, O
         elif any(is_replaced(b, values, found) for b in P.blocks(operation)):
             return True
     return False
+
+
+def check_objects(sweep: Sweep, table: Table) -> None:
+    """Refuse an object of a library whose memory is written while it is in use.
+
+    Its cotangent is one of its own; what an array that is a part of it passes on, it would miss.
+    """
+    for v in sweep.values.values():
+        used, objects = sweep.last.get(v), [k for k in K.leaves(v.kind) if isinstance(k, K.Opaque)]
+        if used is None or not objects:
+            continue
+        for write in sweep.written.meanwhile(sweep.makers.get(v), used, v):
+            raise table.cannot(
+                write.origin,
+                f"This may write memory of {K.describe(objects[0])} on which the result depends; "
+                "s2sad cannot tell which part of it.",
+                "Write into a copy of the array, or make the object of the new values.",
+            )
 
 
 def _replaces(

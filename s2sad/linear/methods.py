@@ -14,7 +14,7 @@ from s2sad.known.generators import draws
 from s2sad.linear.constructed import replaced
 from s2sad.linear.handed_functions import called_with_functions
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import Tangents
+from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.tangents_of import computed
 from s2sad.linear.user_calls import call_node, call_with_tangents, user_call
 from s2sad.linear.zero_tangents import tangent_of
@@ -58,12 +58,16 @@ def _of_library(t: Tangents, op: Op, kind: Kind) -> None:
     owner, *args = op.operands
     word, (out,) = op.primitive.word, op.outs
     node = call_node(t, op)
-    fn = t.table.facts.analysed.kinds.objects.get(node.func) if node is not None else None
+    kinds = t.table.facts.analysed.kinds
+    fn = kinds.objects.get(node.func) if node is not None else None
+    held = kinds.of.get(node.func) if node is not None else None
     drawn = draws(fn, getattr(kind, "cls", None), word)
     if drawn is not None:
         fn = drawn
     elif fn is None and isinstance(kind, K.Opaque):
         fn, args = registry.object_function(kind.cls, word), [owner, *args]
+    elif fn is None and isinstance(held, K.Opaque):  # an object that an attribute holds is called
+        fn, args = registry.object_function(held.cls, "__call__"), [_held(t, op, held), *args]
     if [v for v in (p.object for p in op.writes) if isinstance(v, Var) and t.has(v)]:
         raise t.cannot(
             f"The method {word}, which is called here, changes memory that has a derivative.",
@@ -79,6 +83,15 @@ def _of_library(t: Tangents, op: Op, kind: Kind) -> None:
     if t.table.carries(out):
         named = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
         called_with_functions(t, op, fn, args, named)
+
+
+def _held(t: Tangents, op: Op, kind: Kind) -> Var:
+    """Return the object that an attribute holds, with its tangent."""
+    owner, word = op.operands[0], op.primitive.word
+    found = t.emit(L.field(word), (owner,), kind)
+    if t.has(owner):
+        t.of[found] = t.emit(L.field(word), (t.maybe(owner),), tangent_kind(kind))
+    return found
 
 
 def _of_array(t: Tangents, op: Op) -> None:
@@ -150,7 +163,7 @@ def _of_list(t: Tangents, op: Op) -> None:
         _again(t, op)
     elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
         raise t.cannot(
-            f"s2sad cannot differentiate a list's .{word}().",
+            f"s2sad cannot differentiate a list's .{word}() yet.",
             "Read and write the items by their indices.",
         )
 
@@ -170,7 +183,7 @@ def _of_dict(t: Tangents, op: Op) -> None:
         _again(t, op, *args)
     elif t.table.carries(op.outs[0]) or any(p.object is owner for p in op.writes):
         raise t.cannot(
-            f"s2sad cannot differentiate a dict's .{word}().",
+            f"s2sad cannot differentiate a dict's .{word}() yet.",
             "Read the entries by their keys.",
         )
 

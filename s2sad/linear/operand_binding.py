@@ -10,6 +10,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.errors import Error
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand
 from s2sad.kinds import Kind
@@ -98,7 +99,7 @@ def _moves(t: Tangents, given: Pair) -> bool:
     return isinstance(dot, P.Var) and not still
 
 
-def _not_known(t: Tangents, told: Computed, what: str) -> Exception:
+def _not_known(t: Tangents, told: Computed, what: str) -> Error:
     return t.cannot(
         f"s2sad has no derivative of {label_of(told.fn)} with respect to {what}.",
         "Make that value Const, or use other functions.",

@@ -62,3 +62,8 @@ def _held(value: object, refs: Refs) -> str:
         if held is value:
             return f"{refs.module(home)}.{word}"
     raise InternalError(f"a rule is given a method of {value!r}, which is not where it says")
+
+
+def is_array(kind: Kind) -> bool:
+    """Say whether a value is an array, be it that the run tells whether it is a complex one."""
+    return all(isinstance(k, K.Array) for k in K.options(kind))

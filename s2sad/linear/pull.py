@@ -16,16 +16,20 @@ from s2sad.emitted.listed import listed_like
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known import spaces
+from s2sad.known.mixed import is_mixed
+from s2sad.linear.as_rules_want import as_arrays, as_floats
 from s2sad.linear.fit import cast, fit
 from s2sad.linear.operand_binding import Bound, bound_to
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.push import product
 from s2sad.linear.regular_points import kept_back, regular_back
 from s2sad.linear.ruled import spliced
-from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
+from s2sad.linear.tangent_table import NOTHING, Tangents, tangent_kind
 from s2sad.linear.tangents_of import Computed
 from s2sad.modes.inline import RuleRefusal
 from s2sad.modes.shapes import NARROW, dtype_of
+from s2sad.modes.tried import refused, without
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
 
@@ -41,10 +45,10 @@ def pulled(t: Tangents, told: Computed, out_bar: Operand) -> list[Contribution]:
         if rule.partials is not None and (rule.pullback is None or not told.words):
             return list(_by_partials(t, told, rule, out_bar))
         if rule.pullback is None:
-            raise NotYet("a rule without a pullback")
+            raise t.without_rule(*without(told.fn, "pullback"))
         return list(_by_pullback(t, told, rule, out_bar))
-    except RuleRefusal as why:
-        raise NotYet(f"a call that a rule refuses: {why}") from None
+    except (RuleRefusal, spaces.NoCounterpart) as why:
+        raise t.cannot(*refused(told.fn, str(why))) from None
 
 
 def _by_partials(
@@ -56,8 +60,10 @@ def _by_partials(
     first, *order = registry.positional_names(partials, 0)
     given: Given = {
         first: told.out,
-        **{n: o for n, (o, _) in bound.arrays.items()},
+        **_plain(bound),
         **bound.settings,
+        **as_arrays(t, told, bound),
+        **as_floats(t, told, bound),
     }
     read = regular_back(t, told, {"out": told.out} | _plain(bound), out_bar)
     given = {**given, **{first if n == "out" else n: o for n, o in read.items()}}
@@ -83,7 +89,8 @@ def _by_pullback(
     bound = bound_to(t, told, pull, "pullback")
     first, second, *names = registry.positional_names(pull, 0)
     given: dict[str, Operand | tuple[Operand, ...]] = {first: out_bar, second: told.out}
-    given |= {n: o for n, (o, _) in bound.arrays.items()} | bound.settings
+    given |= _plain(bound) | bound.settings
+    given |= as_arrays(t, told, bound)
     given |= regular_back(t, told, _plain(bound), out_bar)
     pairs = [bound.arrays.get(n, (NOTHING, NOTHING)) for n in names]
     constant = registry.constant_parameters(told.fn)
@@ -145,7 +152,7 @@ def _leaves(kind: Kind) -> Iterator[Kind]:
 def _number(t: Tangents, value: Operand, operand: Operand) -> Operand:
     """Return the number in what may be an array without axes."""
     kind, given = tangent_kind(kind_of(operand)), kind_of(value)
-    if isinstance(given, K.Num):
+    if isinstance(given, K.Num) or is_mixed(kind):  # of which the run tells what it is
         return value
     if isinstance(given, K.Array) or not isinstance(kind, K.Num) or kind.type != "float":
         empty = t.emit(L.TUPLE, (), K.UNKNOWN)

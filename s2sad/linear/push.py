@@ -22,21 +22,20 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import with_blocks
 from s2sad.kinds import Kind
 from s2sad.known import spaces
-from s2sad.known.samples import stacked
+from s2sad.linear.as_rules_want import as_arrays, as_floats
 from s2sad.linear.operand_binding import Bound, bound_to, moving
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.raising import may_raise, refuse_caught
 from s2sad.linear.regular_points import chosen, regular, zero_test
 from s2sad.linear.ruled import spliced
 from s2sad.linear.tangent_table import NOTHING, Table, Tangents
-from s2sad.linear.tangents_of import Computed, sequences_made_arrays, told_by
+from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.zero_tangents import nothing
 from s2sad.modes.bind import arrays_of
 from s2sad.modes.inline import RuleRefusal
 from s2sad.modes.shapes import dtype_of
 from s2sad.modes.tried import refused, wants_zeros, without
 from s2sad.primitives import language as L
-from s2sad.rulebook.facts import EXACT
 from s2sad.rulebook.rule import Rule
 
 
@@ -166,7 +165,7 @@ def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     bound = bound_to(t, told, partials, "elementwise")
     first, *_ = registry.positional_names(partials, 0)
     given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}, **_settings(t, bound)}
-    given |= _as_arrays(t, told, bound) | _as_floats(t, told, bound)
+    given |= as_arrays(t, told, bound) | as_floats(t, told, bound)
     partial = _partials(t, told, rule, bound, given)
     masked = t.table.facts.strong.masked.get(t.origin, frozenset())
     terms: list[Operand] = []
@@ -289,64 +288,6 @@ def _covers(t: Tangents, axis: int, covered: Sequence[Kind], kind: K.Array) -> b
     return False
 
 
-_NARROW_INTEGERS = frozenset("int8 int16 int32 uint8 uint16 uint32 uint64".split())
-_REALS = {"float16": "float16", "float32": "float32", "complex64": "float32"}
-
-
-def _as_floats(t: Tangents, told: Computed, bound: Bound) -> dict[str, Operand]:
-    """Return operands of narrow integers, or truth values, as floats: the operation makes such.
-
-    A rule that adds, multiplies or takes a logarithm would do it in the integers' own dtype; truth
-    values cannot be negated. What a choice tests stays a truth value.
-    """
-    form = registry.numbers_of(told.fn).form
-    found: dict[str, Operand] = {}
-    if form in EXACT:
-        return found
-    wanted = _REALS.get(str(dtype_of(told.out.kind)), "float64")
-    for n, (operand, _) in bound.arrays.items():
-        kind = kind_of(operand)
-        dtype = dtype_of(kind)
-        if dtype in _NARROW_INTEGERS:
-            found[n] = _as_float(t, operand, kind, wanted)
-        elif form == "power" and n == "y" and (dtype == "bool" or kind == K.BOOL):
-            found[n] = _as_number(t, operand, kind)
-        elif dtype == "bool" and form != "choice":
-            found[n] = _as_float(t, operand, kind, wanted)
-    return found
-
-
-def _as_arrays(t: Tangents, told: Computed, bound: Bound) -> dict[str, Operand]:
-    """Return lists and tuples that have no tangent as the arrays that the operation makes of them.
-
-    Those that have one are made arrays together with their tangents, before.
-    """
-    listed = sequences_made_arrays(told.fn)
-    found: dict[str, Operand] = {}
-    for n, (operand, dot) in bound.arrays.items():
-        kind = kind_of(operand)
-        array = stacked(kind) if isinstance(kind, listed) and dot == NOTHING else None
-        if array is not None:
-            found[n] = t.call(t.table.numpy("asarray", array), (operand,), array)
-    return found
-
-
-def _as_float(t: Tangents, operand: Operand, kind: Kind, dtype: str) -> Var:
-    there = t.table.numpy(dtype, kind)
-    if isinstance(kind, K.Array):
-        made = dataclasses.replace(kind, dtype=dtype)
-        return t.emit(L.method("astype"), (operand, there), made)
-    return t.call(there, (operand,), K.Num("float", dtype))
-
-
-def _as_number(t: Tangents, operand: Operand, kind: Kind) -> Var:
-    """Return truth values as the numbers they are to a power: nothing is subtracted of them."""
-    made: Kind = K.Num("int", "int64")
-    if isinstance(kind, K.Array):
-        made = dataclasses.replace(kind, dtype="int64")
-    return t.call(t.table.numpy("multiply", kind), (operand, P.Const(1)), made)
-
-
 def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     push = rule.pushforward
     assert push is not None
@@ -356,7 +297,7 @@ def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     first = next(iter(registry.positional_names(push, 0)), "out")
     given: dict[str, Operand | tuple[Operand, ...]] = {first: told.out}
     given |= {n: o for n, (o, _) in bound.arrays.items()} | _settings(t, bound)
-    given |= _as_arrays(t, told, bound)
+    given |= as_arrays(t, told, bound)
     constant = registry.constant_parameters(told.fn)
     for n, tangent in zip(names, tangents, strict=False):
         operand, dot = bound.arrays.get(n, (NOTHING, NOTHING))

@@ -73,6 +73,21 @@ class Written:
         later = (w for w in self.of(v) if self.follows(w, op))
         return self.memory.of(v) in self.roots and self.undone.issuperset(later)
 
+    def meanwhile(
+        self, made: P.Operation | None, used: P.Operation, v: Var
+    ) -> Iterator[P.Operation]:
+        """Yield what may write the memory of a variable after it is bound and before a use.
+
+        What no operation binds is there from the start.
+        """
+        first, around = (-1, ()) if made is None else self.order[made]
+        last, loops = self.order[used]
+        for w in self.of(v):
+            at, others = self.order[w]
+            again = {*loops} & {*others} - {*around}
+            if at > first and (at < last or again):
+                yield w
+
     def still(self, made: P.Operation, op: P.Operation, v: Var) -> bool:
         """Say whether nobody writes the memory of a variable between two operations."""
         if made not in self.order or op not in self.order:

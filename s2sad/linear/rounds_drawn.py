@@ -13,7 +13,7 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import is_structure
-from s2sad.linear.operands import kind_of
+from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.woven import maker_of
 from s2sad.primitives import language as L
@@ -94,7 +94,7 @@ def _drawn(t: Tangents, source: Operand, target: P.Target, index: Operand) -> tu
             Drawn(d.target, d.source, d.index, last) for d in _drawn(t, whole, target, index)
         )
     kind = kind_of(source)
-    if not t.has(source) or not isinstance(kind, K.List | K.Array | K.Tuple):
+    if not t.has(source) or not (isinstance(kind, K.List | K.Tuple) or is_array(kind)):
         raise NotYet("a loop over what is no list, array or tuple, turned round")
     if isinstance(kind, K.Tuple):
         return _of_tuple(t, source, kind, target, index)

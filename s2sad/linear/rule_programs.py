@@ -224,6 +224,8 @@ def _unlike(program: P.Program, outside: Names) -> str:
                 return f"it has a {operation.primitive.form}"
         elif not isinstance(operation, P.If):
             return f"it has a {type(operation).__name__}"
+        elif any(block.end.how == "raise" for block in P.blocks(operation)):
+            return "it may refuse a call when it runs"  # which is told of a rule that is called
     if sum(not (isinstance(o, P.Op) and o.primitive is L.SAME) for o in found) > _MOST:
         return f"it has more than {_MOST} operations"
     odd = [n for n, v in outside.items() if not (isinstance(v, types.ModuleType) or callable(v))]

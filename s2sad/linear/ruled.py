@@ -263,6 +263,18 @@ class _Splice:
         kind = operand.kind if space == spaces.NUMPY or there is None else K.Known(there)
         return P.Outer(".".join([word, *rest]), kind)
 
+    def written(self, op: P.Op) -> tuple[P.Place, ...]:
+        """Return the places that an operation writes: a rule leaves what it is given as it is.
+
+        So does a helper of rules, whatever the rule gives it.
+        """
+        if not registry.is_ours(self.call.rule):
+            return op.writes
+        fn = kind_of(op.operands[0]) if op.primitive is L.CALL else K.UNKNOWN
+        if isinstance(fn, K.Known) and registry.is_helper(fn.value):
+            return ()
+        return tuple(p for p in op.writes if p.object not in self.program.block.params)
+
     def places(self, places: tuple[P.Place, ...]) -> tuple[P.Place, ...]:
         found = []
         for place in places:
@@ -307,7 +319,7 @@ class _Splice:
             operands=tuple(map(self.operand, operation.operands)),
             settings=settings,
             reads=self.places(operation.reads),
-            writes=self.places(operation.writes),
+            writes=self.places(self.written(operation)),
             origin=self.call.origin,
         )
         return shorter(replace(made, outs=self.bound(operation.outs)), operation)

@@ -18,6 +18,8 @@ from s2sad.linear.slots import Entry
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
 from s2sad.primitives import language as L
 
+_MEMORY = K.Array | K.List | K.Opaque
+
 
 @dataclass(frozen=True)
 class Round:
@@ -115,7 +117,7 @@ class Sweep:
         of_parts = maker is not None and maker.primitive in (L.TUPLE, L.SLICE)
         if maker is not None and of_parts and v not in self.values:
             return self.made_again(maker, op, t)
-        plain = v not in self.values and isinstance(v.kind, K.Array | K.List | K.Tuple)
+        plain = v not in self.values and isinstance(v.kind, _MEMORY | K.Tuple)
         if not plain or not self.is_memory(v, t) or not self.is_lost(v, op):
             return None
         if shadows is not None and isinstance(v.kind, K.List):
@@ -147,8 +149,8 @@ class Sweep:
         return held
 
     def is_read(self, v: Var, t: Tangents) -> bool:
-        """Say whether this is an array, or a list, whose content may change."""
-        plain = v not in self.values and isinstance(v.kind, K.Array | K.List)
+        """Say whether this is an array, a list or an object whose content may change."""
+        plain = v not in self.values and isinstance(v.kind, _MEMORY)
         return plain and self.is_memory(v, t)
 
     def is_there(self, v: Var, op: Op) -> bool:

@@ -20,7 +20,7 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import ARRAYS, ZEROS
 from s2sad.linear.by_identity import is_memory, is_structure
 from s2sad.linear.memory_parts import is_replaced, parts_of_memory
-from s2sad.linear.operands import kind_of
+from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.ready import Ready, ready_to_reverse
 from s2sad.linear.swapped import are_apart
 from s2sad.linear.tangent_table import Tangents
@@ -144,7 +144,8 @@ class _Look:
         owner = op.operands[0] if op.operands else None
         whole = self.values[owner].kind if isinstance(owner, Var) and owner in self.values else None
         changed = [p.object for p in op.writes] if form != "augmented" else op.outs
-        if any(isinstance(self.values[v].kind, K.Union) for v in changed if v in self.values):
+        kinds = (self.values[v].kind for v in changed if v in self.values)
+        if any(isinstance(kind, K.Union) and not is_array(kind) for kind in kinds):
             yield "a write into a value of several kinds"
         if form in ("tuple", "list", "dict") or makes_object(op):
             yield from self.display(op)
@@ -160,7 +161,7 @@ class _Look:
         elif form in ("item", "field", "same", "unpack"):
             yield from self.part(op, whole)
         elif form in ("put item", "put field"):
-            plain = whole is None or isinstance(whole, K.Array)
+            plain = whole is None or is_array(whole)
             if not plain and not isinstance(dict(op.settings).get("part"), K.Num):
                 yield "memory that is put into a structure in the place of other memory"
         elif any(p.object in self.values for p in op.writes) and form not in _ALWAYS:
@@ -233,8 +234,9 @@ class _Look:
         if isinstance(whole, K.List) and op.outs[0] in self.parts:
             if not isinstance(kind_of(op.operands[1]), K.Num):
                 yield "a slice of a list"
-        plain = K.Array | K.List | K.AnyDict | K.Tuple if form == "item" else K.Obj
-        if op.outs[0] not in self.parts and not isinstance(whole, plain):
+        plain = K.List | K.AnyDict | K.Tuple if form == "item" else K.Obj
+        known = isinstance(whole, plain) or (form == "item" and is_array(whole))
+        if op.outs[0] not in self.parts and not known:
             yield f"a part of {K.describe(whole)}"
 
     def method(self, op: Op, whole: K.Kind) -> Iterator[str]:
@@ -290,6 +292,9 @@ class _Look:
                 yield "memory that is written, and handed over by a branch or a loop"
         if any(is_structure(v.kind) for v in handed):
             yield "a structure that comes from a region"
+        unbound = self.table.facts.unbound
+        if any(v in unbound and not isinstance(v.kind, K.Num) for v in handed):
+            yield "memory that may be unbound"
         if any(map(self.is_mixed, handed)):
             yield "memory, or something else, that comes from a region"
 

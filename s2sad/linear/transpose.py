@@ -26,7 +26,7 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import Shadows, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.held_apart import held_apart
-from s2sad.linear.memory_parts import parts_of_memory
+from s2sad.linear.memory_parts import check_objects, parts_of_memory
 from s2sad.linear.put_back import put_back
 from s2sad.linear.ready import Ready
 from s2sad.linear.rematerialised import Part, rematerialised
@@ -69,6 +69,7 @@ def transpose(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar]) -> Tur
         acc.refs = parts_of_memory(block, values, table.facts.written, sweep.makers)
         if not (ready.stands.lent or table.derivation.reusable):
             sweep.written = put_back(sweep.written, _reads(sweep, block, t), sweep.handed)
+    check_objects(sweep, table)
     give_cotangents(sweep, (*block.params, *outs_of(block)), acc)
     for dot, seed in seeds.items():
         acc.add(dot, seed)
@@ -106,7 +107,7 @@ def _reads(sweep: Sweep, block: P.Block, t: Tangents) -> dict[Op, tuple[Var, ...
     for op in P.every(block):
         if isinstance(op, Op) and sweep.is_linear(op) and op.primitive.form not in _PASSES:
             read = dict.fromkeys(v for v in map(P.variable, op.operands) if v is not None)
-            arrays = (v for v in read if isinstance(v.kind, K.Array))
+            arrays = (v for v in read if isinstance(v.kind, K.Array | K.Opaque))
             found[op] = tuple(v for v in arrays if sweep.is_read(v, t))
     return found
 

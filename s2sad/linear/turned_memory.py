@@ -11,11 +11,12 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_among
+from s2sad.known.mixed import is_mixed
 from s2sad.linear.by_identity import act
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import fit, fit_stored
 from s2sad.linear.memory_parts import copies
-from s2sad.linear.operands import kind_of
+from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.part_by_part import add_to_field, put_field
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
@@ -80,7 +81,7 @@ def turned_unpack(sweep: Sweep, op: Op, bars: Sequence[Bar | None], acc: Cotange
     kind = K.without_none(sweep.values[source].kind)
     if isinstance(kind, K.Tuple):
         acc.add(source, Bar(None, parts=tuple(bars)))
-    elif isinstance(kind, K.Array):
+    elif is_array(kind):
         for i, bar in enumerate(bars):
             if bar is not None:
                 add_into_part(sweep, source, P.Const(i), value_of(bar), acc)
@@ -101,7 +102,7 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
         places = (Place(buffer, (P.Item(step),)),)
         acc.t.add(Op((), L.PUT_ITEM, (buffer, step, made), (), (), places, op.origin))
         return
-    if isinstance(kind, K.Array | K.List | K.AnyDict):
+    if isinstance(kind, K.List | K.AnyDict) or is_array(kind):
         add_into_part(sweep, owner, index, value_of(bar), acc)
         return
     if not isinstance(kind, K.Tuple):
@@ -211,12 +212,12 @@ def add_into_part(
     t, value = acc.t, acc.seen(owner, value)
     buffer = acc.buffer(owner)
     shown = isinstance(kind_of(value), K.Array) and acc.is_shadowed(owner)
-    if isinstance(sweep.values[owner].kind, K.Array) and shown:
+    if is_array(sweep.values[owner].kind) and shown:
         if not copies(index, sweep.makers):  # its rows may be one row
             part = t.emit(L.ITEM, (buffer, t.index(index)), kind_of(value))
             act(t, runtime.add_into_shadow, (part, value), K.NONE)
             return
-    if isinstance(sweep.values[owner].kind, K.Array) and (
+    if is_array(sweep.values[owner].kind) and (
         may_repeat(index, sweep.makers) or (shown and copies(index, sweep.makers))
     ):
         numpy = t.table.refs.space(space_among([sweep.values[owner].kind]))
@@ -374,6 +375,11 @@ def taken_from(
     t, value = acc.t, sweep.values[stored]
     part = dict(op.settings).get("part")
     if not isinstance(part, K.Num | K.Array):
+        if isinstance(part, Kind) and is_mixed(part):
+            raise acc.t.cannot(
+                "This changes numbers in place that may be real or complex.",
+                "Write into an array that is always complex: .astype(complex).",
+            )
         raise NotYet("a write into a part of unknown kind")
     read = L.ITEM if len(op.operands) == 3 else L.field(op.primitive.word.split()[0])
     steps = op.operands[1:-1]

@@ -19,7 +19,7 @@ from s2sad import registry, runtime
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.read import unwrap
 from s2sad.derivative import is_decorated
-from s2sad.errors import InternalError
+from s2sad.errors import Error, InternalError
 from s2sad.facts.members import class_function
 from s2sad.facts.memory import rebound
 from s2sad.inside import adjoint_hook, stop_gradient
@@ -161,7 +161,7 @@ def _items(t: Tangents, spread: P.Spread) -> list[Operand]:
     return found
 
 
-def _not_counted(t: Tangents) -> Exception:
+def _not_counted(t: Tangents) -> Error:
     return t.cannot(
         "s2sad does not know how many arguments are given with a star here.",
         "Write the arguments out, or give a tuple of them.",

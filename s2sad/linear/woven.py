@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 
 from s2sad import kinds as K
+from s2sad.errors import Error
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.tangent_table import Tangents
@@ -37,7 +38,7 @@ def woven(t: Tangents, over: Operand, target: P.Target) -> tuple[Operand, P.Targ
     return both, (target, _dots(t, target))
 
 
-def _unseen(t: Tangents) -> Exception:
+def _unseen(t: Tangents) -> Error:
     return t.cannot(
         "s2sad has no tangents for the iterable of this loop, so it cannot run over values and "
         "tangents together.",

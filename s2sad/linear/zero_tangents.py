@@ -7,6 +7,7 @@ from s2sad import registry, runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known.mixed import is_mixed
 from s2sad.linear.tangent_table import NOTHING, Tangents, tangent_kind
 from s2sad.primitives import language as L
 
@@ -53,8 +54,8 @@ def zeros_like(t: Tangents, v: Var) -> Operand:
     """Return zeros for a variable that nobody has to read here."""
     if v in t.table.facts.unbound and not isinstance(v.kind, K.Num):
         raise t.cannot(
-            f"`{v.name}` has a derivative on some paths and may be unbound on others; "
-            "s2sad needs a value on all paths.",
+            f"`{v.name}` has a derivative on some paths and may be unbound on others; s2sad "
+            "needs a value on all paths.",
             f"Give `{v.name}` a value at the start.",
         )
     return nothing(t, v, v.kind)
@@ -88,6 +89,8 @@ def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
             return nothing(t, value, K.carriers(kind)[0])
         case K.Union() if isinstance(K.without_none(kind), K.Tuple | K.Array):
             return t.call(t.table.helper(runtime.zeros_like), (value, P.Const(0.0)), kind)
+        case K.Union() if is_mixed(kind) and K.is_numeric(kind):
+            return t.call(t.table.numpy("zeros_like", kind), (value,), kind)
         case K.Unknown() if kind.cls is not None:
             return NOTHING  # an object of a class that has no derivative
         case K.Opaque():

@@ -84,7 +84,27 @@ def one_changed(x):
     return p(0.3)
 
 
-@pytest.mark.parametrize("f", [roots, converted, one_changed])
+def one_changed_in_a_list(x):
+    found = [np.polynomial.Polynomial(x * 1.0)]
+    numbers = found[0].coef
+    numbers[0] = x[1] ** 2
+    return found[0](0.3)
+
+
+def changed(p, x):
+    numbers = p.coef
+    numbers[0] = x[1] ** 2
+    return p(0.3)
+
+
+def one_changed_by_a_function(x):
+    return changed(np.polynomial.Polynomial(x * 1.0), x)
+
+
+CHANGED = [one_changed, one_changed_in_a_list, one_changed_by_a_function]
+
+
+@pytest.mark.parametrize("f", [roots, converted, *CHANGED])
 def test_what_is_not_known_is_refused(f):
     with pytest.raises(s2sad.Error):
         s2sad.grad(f)(n(4))

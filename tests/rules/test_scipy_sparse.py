@@ -154,7 +154,7 @@ def test_text():
         return np.sum((A @ x - b) ** 2)
 
     text = s2sad.grad(f).source(n(3), S.csr_array(DENSE), n(4))
-    assert "x_bar = A.T @ (2.0 * t)" in text and "unbroadcast" not in text
+    assert "A.T @ (2.0 * (A @ x - b))" in text and "unbroadcast" not in text
 
 
 def test_another_kind_of_matrix_is_another_derivation():
@@ -254,6 +254,28 @@ MADE = [of_places, twice_in_one_place, of_diagonals, calculated, item_by_item, m
 @pytest.mark.parametrize("f", [*MADE, filled_in_a_loop, solved], ids=name)
 def test_gradient_with_a_matrix_of_active_numbers(f, cls):
     slopes.check(f, n(6), n(4), cls, constant=(2,))
+
+
+def of_memory_that_changes(v, x):
+    data = x.copy()
+    A = S.csr_array((data, np.array([0, 2, 1, 2, 1, 3]), np.array([0, 2, 3, 5, 6])), shape=(4, 4))
+    s = np.sum((A @ v) ** 2)
+    data[:] = 0.0
+    return s
+
+
+def of_memory_that_is_filled_again(x, v):
+    data, s = np.zeros(6), 0.0
+    for i in range(2):
+        data[:] = x * (i + 1.0)
+        rows = np.array([0, 2, 1, 2, 1, 3]), np.array([0, 2, 3, 5, 6])
+        s = s + np.sum((S.csr_array((data, *rows), shape=(4, 4)) @ v) ** 2)
+    return s
+
+
+def test_what_a_matrix_holds_may_change_after_its_use():
+    slopes.check(of_memory_that_changes, n(4), n(6), constant=(1,))
+    slopes.check(of_memory_that_is_filled_again, n(6), n(4), constant=(1,))
 
 
 @pytest.mark.parametrize("cls", [S.csr_matrix, S.csr_array, S.csc_matrix, S.csc_array], ids=name)
