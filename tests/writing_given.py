@@ -287,6 +287,30 @@ def workspace(p, w):
     p["x"][:] = np.sin(buffer)
 
 
+@prog(([r(3), r(3)], r(3)), X)
+def list_in_a_tuple_exchanged(p, x):
+    rows, b = p
+    rows[0], rows[1] = rows[1] * x, rows[0]
+    rows[0][0] *= b[0]
+    return np.sum(rows[0]) + np.sum(rows[1] * x)
+
+
+@prog(([r(3), r(3)], r(3)), X)
+def list_in_a_tuple_or_what_is_beside(p, x):
+    rows, b = p
+    u = rows[0] if x[0] > 0.0 else b
+    u[0] *= x[1]
+    return np.sum(rows[0] * b)
+
+
+@seeded(([r(3), r(3)], r(3)), X)
+def list_in_a_tuple_replaced(p, x):
+    rows, b = p
+    rows[0] = rows[1] * x
+    rows[1][0] = rows[0][1] * b[1]
+    b[0] *= rows[0][2]
+
+
 @seeded((r(2, 3), r(3)), X)
 def tuple_nothing(p, x):
     A, b = p

@@ -28,7 +28,7 @@ from s2sad.linear.forward_entry import Around, table_of
 from s2sad.linear.function_facts import activity_of
 from s2sad.linear.headings import headed
 from s2sad.linear.linearise import linearise
-from s2sad.linear.read_outside import note_outside
+from s2sad.linear.read_outside import data_outside, note_outside
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.transpose import Stands, parted, transpose
 from s2sad.linear.user_calls import UserCall, name_of
@@ -74,6 +74,7 @@ def reverse_pair(
     d.told[a] = Story(facts, wrt)
     lent = frozenset(a.function.result if n == "@result" else n for n in lent)
     program, table = table_of(d, a, wrt, facts, False, Around(lent=lent))
+    d.met_outside |= {*data_outside(program.block.ops)}
     table.guarded = zeros_of(d, a, facts, frozenset(wrt), Arrival(zeros=True))
     arrays, others = written_parameters(a.function, a.kinds, memory_of(d, a))
     if d.by_identity:
