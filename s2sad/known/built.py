@@ -123,3 +123,9 @@ _WRITTEN_IN_C = (
     *(types.WrapperDescriptorType, types.BuiltinFunctionType, types.MethodDescriptorType),
     *(types.MemberDescriptorType, types.GetSetDescriptorType),
 )
+
+
+def is_frozen(kind: Kind) -> bool:
+    """Say whether the class of an object does more, or less, than setting its attributes."""
+    known = K.classes(kind) if isinstance(kind, K.Obj | K.OneOf) else ()
+    return any(getattr(cls, "__setattr__", None) is not object.__setattr__ for cls in known)

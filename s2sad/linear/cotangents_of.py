@@ -16,6 +16,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.by_identity import Shadows, is_memory, parts_below
 from s2sad.linear.operands import kind_of
+from s2sad.linear.shadow_fields import add_to_field
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import memories_in, nothing, zeros_like
 from s2sad.linear.zero_tangents import part as part_of
@@ -161,10 +162,7 @@ class Cotangents:
             given: tuple[Operand, ...] = (owner, index, bar.value)
             t.add(Op((), L.AUGMENTED_ITEM["Add"], given, (), (), places, t.origin))
             return
-        word = op.primitive.word
-        places = (Place(owner, (P.Field(word),)),)
-        added = L.augmented_field(word, "Add")
-        t.add(Op((), added, (owner, bar.value), (), (), places, t.origin))
+        add_to_field(t, owner, op.primitive.word, bar.value)
 
     def summed(self, one: Bar, other: Bar, of: Kind) -> Bar:
         """Return the sum of two cotangents of a value of some kind."""

@@ -14,6 +14,7 @@ from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import fit, fit_stored
 from s2sad.linear.memory_parts import copies
 from s2sad.linear.operands import kind_of
+from s2sad.linear.shadow_fields import add_to_field, put_in_field
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
 from s2sad.linear.tangents_of import told_by
@@ -156,11 +157,7 @@ def turned_field(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     classes = K.Obj if acc.shadows is None else K.Obj | K.OneOf
     if not isinstance(sweep.values[owner].kind, classes):
         raise NotYet("an attribute of what is no object, turned round")
-    buffer = acc.buffer(owner)
-    places = (Place(buffer, (P.Field(word),)),)
-    given = (buffer, value_of(bar))
-    added = L.augmented_field(word, "Add")
-    acc.t.add(Op((), added, given, (), (), places, op.origin))
+    add_to_field(acc.t, acc.buffer(owner), word, value_of(bar))
 
 
 def add_into_part(
@@ -272,10 +269,13 @@ def turned_put(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         raise NotYet("memory put into a structure in the place of other memory, turned round")
     buffer = acc.buffer(owner)
     found = taken_from(sweep, op, buffer, acc)
-    where = [acc.t.index(i) for i in steps]
-    step = P.Item(where[0]) if where else P.Field(op.primitive.word)
-    given = (buffer, *where, P.Const(0.0))
-    acc.t.add(Op((), op.primitive, given, (), (), (Place(buffer, (step,)),), op.origin))
+    if op.primitive.form == "put field":
+        put_in_field(acc.t, buffer, op.primitive.word, P.Const(0.0))
+    else:
+        (at,) = map(acc.t.index, steps)
+        places = (Place(buffer, (P.Item(at),)),)
+        given = (buffer, at, P.Const(0.0))
+        acc.t.add(Op((), op.primitive, given, (), (), places, op.origin))
     if found is not None:
         acc.add(stored, found)
 

@@ -29,6 +29,7 @@ from s2sad.linear.by_identity import (
 )
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
+from s2sad.linear.shadow_fields import put_in_field
 from s2sad.linear.sweep_state import Sweep, value_of
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import part
@@ -232,11 +233,12 @@ def put_slot(
     shadow: Var, read: Primitive, steps: Sequence[Operand], value: Operand, t: Tangents
 ) -> None:
     """Put something into a slot of a shadow."""
-    put = L.put_field(read.word) if read.form == "field" else L.PUT_ITEM
-    where = [*map(t.index, steps)]
-    step: P.Step = P.Item(where[0]) if where else P.Field(read.word)
-    given = (shadow, *where, value)
-    t.add(Op((), put, given, (), (), (Place(shadow, (step,)),), t.origin))
+    if read.form == "field":
+        put_in_field(t, shadow, read.word, value)
+        return
+    (at,) = map(t.index, steps)
+    places = (Place(shadow, (P.Item(at),)),)
+    t.add(Op((), L.PUT_ITEM, (shadow, at, value), (), (), places, t.origin))
 
 
 def nothing_in(kind: Kind, acc: Cotangents) -> Operand:

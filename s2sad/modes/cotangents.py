@@ -12,7 +12,7 @@ from s2sad import registry, runtime
 from s2sad.emitted.found import as_found
 from s2sad.errors import Error, UnsupportedError
 from s2sad.kinds import Kind
-from s2sad.known.built import is_few, like, read
+from s2sad.known.built import is_few, is_frozen, like, read
 from s2sad.known.callees import Callees
 from s2sad.known.joined import holds_joined
 from s2sad.known.lifted import space_among
@@ -416,12 +416,6 @@ def assign_place(place: Node, value: Node, owner: Kind = K.UNKNOWN) -> Node:
     target = clone(place)
     target.ctx = gast.Store()
     return gast.Assign([target], value, None)
-
-
-def is_frozen(kind: Kind) -> bool:
-    """Say whether the class of an object does more, or less, than setting its attributes."""
-    known = K.classes(kind) if isinstance(kind, K.Obj | K.OneOf) else ()
-    return any(getattr(cls, "__setattr__", None) is not object.__setattr__ for cls in known)
 
 
 def _flat(kind: K.Tuple) -> bool:
