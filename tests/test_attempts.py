@@ -301,6 +301,20 @@ def left_in_a_loop(xs):
     return s
 
 
+def fills_a_copy(xs):
+    s = xs * 1.0
+    for k in range(3):
+        try:
+            u = s.copy()
+            for i in range(3):
+                u[i] += u[i - 1] * math.sqrt(xs[i] + 0.6 * k)
+            s = u
+        except ValueError:
+            for _ in range(2):
+                s = s * np.sin(s)
+    return np.sum(s)
+
+
 def left_with_a_list(xs):
     s = 0.0
     for k in range(3):
@@ -423,6 +437,7 @@ VECTORS = (
     returns_from_a_loop,
     writes_last,
     fills_its_own,
+    fills_a_copy,
     left_in_a_loop,
     left_with_a_list,
     left_in_a_while,

@@ -15,9 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from s2sad.ir import program as P
+from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Var
+from s2sad.ir.rebuilt import with_blocks
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import NotYet
+from s2sad.primitives import language as L
 
 _CALM = ("same", "tuple", "list", "look", "bind", "discard", "closure")
 _IN_PLACE = ("augmented", "augmented item", "augmented field")
@@ -25,11 +28,14 @@ _IN_PLACE = ("augmented", "augmented item", "augmented field")
 
 def check_half_done(sweep: Sweep, body: P.Block) -> None:
     """Stop at a body that an exception may leave behind what it does to tangents."""
-    _Body(sweep, _known_outside(sweep, body)).left(body, None)
+    _of_body(sweep, body).left(body, None)
 
 
-def _known_outside(sweep: Sweep, body: P.Block) -> frozenset[Var | None]:
-    """Return the classes of memory that are known outside of a body while it runs."""
+def _of_body(sweep: Sweep, body: P.Block) -> _Body:
+    """Return a body with what is known of its memory while it runs, not of what becomes of it.
+
+    To give memory to others is a deed as well, of which its tangents tell.
+    """
     inside, met = {*body.params}, set[Var]()
     for op in P.every(body):
         inside |= {*op.outs, *P.bound(op)}
@@ -38,17 +44,31 @@ def _known_outside(sweep: Sweep, body: P.Block) -> frozenset[Var | None]:
         read = (*P.operands(op), *(o for b in inner for o in b.end.results))
         met |= {v for v in map(P.variable, read) if v is not None}
     outside = {v for v in met if v not in inside or v.cell}
-    for op in P.every(body):
-        if isinstance(op, Op) and any(p.object in outside for p in op.writes):
-            outside |= {v for v in map(P.variable, P.operands(op)) if v is not None}
-    return frozenset(sweep.written.memory.of(sweep.values.get(v, v)) for v in outside)
+    memory = memories(P.Program("", _of_values(sweep, P.Block((), body.ops, body.end)), None))
+    known = frozenset(memory.of(sweep.values.get(v, v)) for v in outside)
+    return _Body(sweep, memory, known)
+
+
+def _of_values(sweep: Sweep, block: P.Block) -> P.Block:
+    """Return a block without operations on tangents, and without what binds cells.
+
+    The memory of tangents is that of the values, and what a cell gets is known from then on.
+    """
+    ops: list[P.Operation] = []
+    for op in block.ops:
+        if not isinstance(op, Op):
+            ops.append(with_blocks(op, lambda b: _of_values(sweep, b)))
+        elif not sweep.is_linear(op) and op.primitive is not L.BIND:
+            ops.append(op)
+    return P.Block(block.params, tuple(ops), block.end)
 
 
 @dataclass(frozen=True)
 class _Body:
-    """The body of a try, with the classes of memory that are known `outside` while it runs."""
+    """The body of a try, and which classes of its memory are known `outside` while it runs."""
 
     sweep: Sweep
+    memory: Memories
     outside: frozenset[Var | None]
 
     def left(self, block: P.Block, done: P.Code) -> P.Code:
@@ -87,9 +107,8 @@ class _Body:
 
     def _is_known(self, dot: Var) -> bool:
         """Say whether memory, by its tangent, is known outside while the body runs."""
-        memory = self.sweep.written.memory
-        root = memory.of(self.sweep.values[dot])
-        return dot.cell or root is None or root in self.outside or memory.is_outside(root)
+        root = self.memory.of(self.sweep.values[dot])
+        return dot.cell or root is None or root in self.outside or self.memory.is_outside(root)
 
 
 def _any(ends: list[P.Code]) -> P.Code:
