@@ -14,7 +14,6 @@ from test_reverse_on_program import X
 import s2sad
 from s2sad import kinds as K
 from s2sad import pipeline
-from s2sad.linear.tangent_table import NotYet
 from s2sad.operators.deriving import loaded, printed
 from s2sad.operators.higher import HIGHER
 from s2sad.requests import Request
@@ -344,10 +343,18 @@ def replaced_for_its_owner(parts):
     return np.sum(parts[0] * parts[1])
 
 
-def test_a_shadow_of_a_list_in_which_arrays_are_replaced_is_not_guessed():
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_shadow_of_a_list_in_which_arrays_are_replaced(twice):
     params = (("parts", K.kind_of([X, X], "parts")),)
     request = Request(
         replaced_for_its_owner, params, ("parts",), False, "reverse", shadowed=("parts",)
     )
-    with pytest.raises(NotYet, match="in which memory is replaced"):
-        pipeline.derive(dataclasses.replace(request, on_program=True), HIGHER)
+    d = pipeline.derive(dataclasses.replace(request, on_program=True), HIGHER)
+    reverse = loaded(printed(d), d)[d.entry]
+    x, y, end = X.copy(), X * 2.0, X * 3.0
+    parts, shadow = [x, x if twice else y], [end.copy(), np.ones_like(X)]
+    b = parts[1]
+    value = reverse(parts, shadow)
+    assert value == np.sum(parts[0] * b) and parts[1] is b and np.allclose(parts[0], np.sin(X))
+    np.testing.assert_allclose(shadow[0], (end + b) * np.cos(X))
+    np.testing.assert_allclose(shadow[1], 1.0 + np.sin(X))
