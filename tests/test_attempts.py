@@ -288,6 +288,60 @@ def fills_its_own(xs):
     return np.sum(s)
 
 
+def left_in_a_loop(xs):
+    s = xs[0] * 2.0
+    for k in range(2):
+        try:
+            t = 0.0
+            for i in range(3):
+                t = t * t + math.sqrt(xs[i] + k) * s
+            s = t
+        except ValueError:
+            s = s * s
+    return s
+
+
+def fills_a_copy(xs):
+    s = xs * 1.0
+    for k in range(3):
+        try:
+            u = s.copy()
+            for i in range(3):
+                u[i] += u[i - 1] * math.sqrt(xs[i] + 0.6 * k)
+            s = u
+        except ValueError:
+            for _ in range(2):
+                s = s * np.sin(s)
+    return np.sum(s)
+
+
+def left_with_a_list(xs):
+    s = 0.0
+    for k in range(3):
+        try:
+            out = []
+            for x in xs:
+                out.append(math.sqrt(x + 0.6 * k) * x)
+            s += sum(out)
+        except ValueError:
+            s = s * s + xs[k]
+    return s
+
+
+def left_in_a_while(xs):
+    s = 1.0
+    for k in range(3):
+        try:
+            i, t = 0, 1.0
+            while i < 3:
+                t = t * math.sqrt(xs[i] + 0.6 * k) + s
+                i += 1
+            s = t
+        except ValueError:
+            s = s * s + xs[k]
+    return s
+
+
 def appends_last(xs):
     out = []
     for x in xs:
@@ -383,6 +437,10 @@ VECTORS = (
     returns_from_a_loop,
     writes_last,
     fills_its_own,
+    fills_a_copy,
+    left_in_a_loop,
+    left_with_a_list,
+    left_in_a_while,
     appends_last,
     items_of_a_list,
     calls_what_raises,

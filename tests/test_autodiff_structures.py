@@ -19,11 +19,16 @@ from s2sad import (
     UnsupportedError,
     autodiff,
 )
+from s2sad.requests import Request
 from tests.test_writes_containers import leaves, moved
-from tests.writing_given import PROGRAMS, SHADOWED, Cell, Model
+from tests.writing_given import ON_PROGRAM, PROGRAMS, SHADOWED, Cell, Model, X
 from tests.writing_shared import PROGRAMS as SHARED
 
 CASES = [pytest.param(f, args, id=f.__name__) for f, args in [*SHADOWED, *PROGRAMS, *SHARED]]
+program = pytest.mark.skipif(
+    not Request.__dataclass_fields__["on_program"].default, reason="the tree's passes cannot"
+)
+CASES += [pytest.param(f, args, id=f.__name__, marks=program) for f, args in ON_PROGRAM]
 rng = np.random.default_rng(3)
 
 
@@ -136,6 +141,54 @@ def test_what_is_active_is_left_as_f_leaves_it(f, args):
     assert leaves(given) == leaves(after)
     for bar, slope in zip(bars, want, strict=True):
         np.testing.assert_allclose(leaves(bar), slope, rtol=1e-6, atol=1e-6)
+
+
+SHARED_WEIGHTS, OUTSIDE, IN_A_HELPER = rng.standard_normal((3, 3)), X * 0.5, X + 0.2
+
+
+def from_a_helper(x):
+    return [IN_A_HELPER, x]
+
+
+def weights_shared_and_state_replaced(p, x):
+    rows, more = [OUTSIDE, x], from_a_helper(x)
+    p["h"] = p["W"] @ p["h"] + p["V"] @ (rows[0] * rows[1] * more[0] * more[1])
+    p["cell"].h = p["h"] * p["a"] * p["b"]
+    p["cells"][0] = p["cells"][1]
+
+
+@program
+def test_memory_reached_by_two_ways_has_a_shadow_for_each_and_stays_shared():
+    z, one = rng.standard_normal(5), Cell(rng.standard_normal((3, 3)), X * 1.0)
+    p = {"W": SHARED_WEIGHTS, "V": SHARED_WEIGHTS, "h": X * 2.0, "cell": Cell(X, X + 1.0)}
+    p |= {"a": z[:3], "b": z[1:4], "u": OUTSIDE, "v": IN_A_HELPER, "cells": [X * 0.3, one]}
+    p["cells"] = [Cell(one.W, X * 0.1), one]
+    for batch in (False, True):
+        given = dict(p, cell=copy.copy(p["cell"]), cells=[*p["cells"]])
+        shadows = [shadow(p), np.zeros(3)]
+        want = slopes(weights_shared_and_state_replaced, (p, X), shadows)
+        x = X.copy()
+        wrap = (lambda a, s: BatchDuplicated(a, (copy.deepcopy(s), s))) if batch else Duplicated
+        activities = [wrap(a, s) for a, s in zip((given, x), shadows, strict=True)]
+        autodiff(Reverse, weights_shared_and_state_replaced, *activities)
+        for bar, slope in zip(shadows, want, strict=True):
+            np.testing.assert_allclose(leaves(bar), slope, rtol=1e-6, atol=1e-6)
+        assert given["W"] is given["V"] is SHARED_WEIGHTS and given["cells"][0] is one
+        assert given["u"] is OUTSIDE and given["v"] is IN_A_HELPER and one.W is p["cells"][0].W
+        assert given["a"].base is z and given["b"].base is z
+
+
+def part_that_stands_twice(p, x):
+    p["h"] = p["W"] @ p["h"] + p["V"] @ x
+    return p["V"]
+
+
+def test_a_result_that_stands_twice_in_what_is_given():
+    p = {"W": SHARED_WEIGHTS, "V": SHARED_WEIGHTS, "h": X * 2.0}
+    value, _ = autodiff(
+        Reverse, part_that_stands_twice, Duplicated(p, shadow(p)), Const(X), seed=np.ones((3, 3))
+    )
+    assert value is SHARED_WEIGHTS
 
 
 def test_shadows_accumulate_over_calls():

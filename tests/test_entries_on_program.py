@@ -361,3 +361,20 @@ def test_a_shadow_of_a_list_in_which_arrays_are_replaced(f):
         loaded(printed(d), d)[d.entry]([X.copy(), X + 1.0], shadows)
         found.append(shadows)
     np.testing.assert_allclose(found[1], found[0], 1e-12)
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_shadow_of_a_list_that_may_hold_one_array_twice(twice):
+    params = (("parts", K.kind_of([X, X], "parts")),)
+    request = Request(
+        replaced_for_its_owner, params, ("parts",), False, "reverse", shadowed=("parts",)
+    )
+    d = pipeline.derive(dataclasses.replace(request, on_program=True), HIGHER)
+    reverse = loaded(printed(d), d)[d.entry]
+    x, y, end = X.copy(), X * 2.0, X * 3.0
+    parts, shadow = [x, x if twice else y], [end.copy(), np.ones_like(X)]
+    b = parts[1]
+    value = reverse(parts, shadow)
+    assert value == np.sum(parts[0] * b) and parts[1] is b and np.allclose(parts[0], np.sin(X))
+    np.testing.assert_allclose(shadow[0], (end + b) * np.cos(X))
+    np.testing.assert_allclose(shadow[1], 1.0 + np.sin(X))

@@ -70,11 +70,11 @@ RULES_MAY_IMPORT = (
 # Lines a room may have, docstrings included. Rooms shrink: what is gained is noted here.
 BUDGETS = {
     "capture": 8_490,
-    "emitted": 600,
+    "emitted": 690,
     "facts": 17_820,
     "ir": 7_450,  # of these from_tree and cells go in landing 6, with the tree that they read
-    "known": 2_090,
-    "linear": 13_150,  # what modes/ is to become
+    "known": 2_100,
+    "linear": 13_300,  # what modes/ is to become
     "modes": 10_530,
     "operators": 7_250,
     "polish": 4_750,

@@ -66,8 +66,8 @@ class BothSweeps:
 
     @property
     def forward(self) -> tuple[P.Operation, ...]:
-        """The forward sweep; before it stands what looks at structures that change."""
-        return (*self.made.start, *self.made.forward)
+        """The forward sweep; around it stands what looks at structures that change."""
+        return (*self.made.start, *self.made.forward, *self.made.last)
 
 
 def both_sweeps(d: Derivation, asked: Asked, seeds: Seeds) -> BothSweeps:

@@ -25,6 +25,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Table, Tangents, tangent_kind
+from s2sad.linear.zero_tangents import part
 from s2sad.primitives import language as L
 
 _READS = ("item", "field", "unpack", "method")
@@ -67,6 +68,14 @@ class Shadows:
         known = self.seen.get(v) if isinstance(v, Var) else None
         return known or t.call(t.table.helper(held_numbers.picture), (v,), K.UNKNOWN)
 
+    def part(self, t: Tangents, v: Operand, kind: K.Tuple, at: int) -> Operand:
+        """Return an item of a tuple; of one that has been seen, what it held then is known."""
+        made = part(t, v, kind, at)
+        known = self.seen.get(v) if isinstance(v, Var) else None
+        if known is not None and isinstance(made, Var):
+            self.seen[made] = t.emit(L.ITEM, (known, P.Const(at)), K.UNKNOWN)
+        return made
+
 
 def act(t: Tangents, helper: Callable[..., object], given: tuple[Operand, ...], kind: Kind) -> Var:
     """Call a helper that changes the first of what it is given, and may give a part of it."""
@@ -95,6 +104,13 @@ def is_memory(kind: Kind) -> bool:
     """Say whether the cotangent of a kind may be found by identity."""
     kind = K.without_none(kind)
     return is_structure(kind) or all(isinstance(k, K.Array) for k in K.options(kind))
+
+
+def holds_structures(kind: Kind) -> bool:
+    """Say whether a value is a structure that may be changed, or a tuple that holds one."""
+    return is_structure(kind) or (
+        isinstance(kind, K.Tuple) and any(map(is_structure, parts_below(kind)))
+    )
 
 
 def holds_numbers(kind: Kind) -> bool:

@@ -91,9 +91,10 @@ class Cotangents:
             return None
         if not isinstance(kind, K.Tuple) or not any(map(is_memory, parts_below(kind))):
             return bar
-        value = read()
+        assert self.shadows is not None
+        value, shadows = read(), self.shadows
         left = [
-            p and self.without_memory(p, lambda i=i: part_of(self.t, value, kind, i), k)  # type: ignore[misc]
+            p and self.without_memory(p, lambda i=i: shadows.part(self.t, value, kind, i), k)  # type: ignore[misc]
             for i, (k, p) in enumerate(zip(kind.items, self.apart(bar, kind), strict=True))
         ]
         return Bar(None, parts=tuple(left)) if any(left) else None

@@ -6,15 +6,21 @@ try:
 except ValueError: ...
 
 Before: the body of a try behind which the program goes on. After: the same, or a stop where it
-writes memory of tangents, or binds what others look at, and may be left behind that.
+writes memory of tangents, or binds what others look at, and may be left behind that. Memory that
+the body makes, and that nobody else knows while it runs, is gone where the body is left.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from s2sad.ir import program as P
-from s2sad.ir.program import Op
+from s2sad.ir.memories import Memories, memories
+from s2sad.ir.program import Op, Var
+from s2sad.ir.rebuilt import with_blocks
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import NotYet
+from s2sad.primitives import language as L
 
 _CALM = ("same", "tuple", "list", "look", "bind", "discard", "closure")
 _IN_PLACE = ("augmented", "augmented item", "augmented field")
@@ -22,44 +28,88 @@ _IN_PLACE = ("augmented", "augmented item", "augmented field")
 
 def check_half_done(sweep: Sweep, body: P.Block) -> None:
     """Stop at a body that an exception may leave behind what it does to tangents."""
-    _left(sweep, body, None)
+    _of_body(sweep, body).left(body, None)
 
 
-def _left(sweep: Sweep, block: P.Block, done: P.Code) -> P.Code:
-    """Walk a block; return the statement that has done something last, here or before."""
+def _of_body(sweep: Sweep, body: P.Block) -> _Body:
+    """Return a body with what is known of its memory while it runs, not of what becomes of it.
+
+    To give memory to others is a deed as well, of which its tangents tell.
+    """
+    inside, met = {*body.params}, set[Var]()
+    for op in P.every(body):
+        inside |= {*op.outs, *P.bound(op)}
+        inner = () if isinstance(op, Op) else P.blocks(op)
+        inside |= {v for b in inner for v in b.params}
+        read = (*P.operands(op), *(o for b in inner for o in b.end.results))
+        met |= {v for v in map(P.variable, read) if v is not None}
+    outside = {v for v in met if v not in inside or v.cell}
+    memory = memories(P.Program("", _of_values(sweep, P.Block((), body.ops, body.end)), None))
+    known = frozenset(memory.of(sweep.values.get(v, v)) for v in outside)
+    return _Body(sweep, memory, known)
+
+
+def _of_values(sweep: Sweep, block: P.Block) -> P.Block:
+    """Return a block without operations on tangents, and without what binds cells.
+
+    The memory of tangents is that of the values, and what a cell gets is known from then on.
+    """
+    ops: list[P.Operation] = []
     for op in block.ops:
-        done = _by_one(sweep, op, done) if isinstance(op, Op) else _region(sweep, op, done)
-    if done is not None and block.end.how == "raise":
-        raise NotYet("a try that may be left behind a write")
-    return done
+        if not isinstance(op, Op):
+            ops.append(with_blocks(op, lambda b: _of_values(sweep, b)))
+        elif not sweep.is_linear(op) and op.primitive is not L.BIND:
+            ops.append(op)
+    return P.Block(block.params, tuple(ops), block.end)
 
 
-def _region(sweep: Sweep, region: P.Region, done: P.Code) -> P.Code:
-    if isinstance(region, P.Try):
-        body = _left(sweep, region.body, done)  # no exception leaves it where it has done something
-        ends = [_left(sweep, h.body, done) for h in region.handlers]
-        ends.append(_left(sweep, region.orelse, body))
-        return _left(sweep, region.final, _any(ends))
-    turns = 2 if isinstance(region, P.For | P.While | P.Collect) else 1
-    for _ in range(turns):
-        done = _any([_left(sweep, b, done) for b in P.blocks(region)]) or done
-    if done is not None and isinstance(region, P.With):
-        raise NotYet("a try that may be left behind a write")
-    return done
+@dataclass(frozen=True)
+class _Body:
+    """The body of a try, and which classes of its memory are known `outside` while it runs."""
+
+    sweep: Sweep
+    memory: Memories
+    outside: frozenset[Var | None]
+
+    def left(self, block: P.Block, done: P.Code) -> P.Code:
+        """Walk a block; return the statement that has done something last, here or before."""
+        for op in block.ops:
+            done = self._by_one(op, done) if isinstance(op, Op) else self._region(op, done)
+        if done is not None and block.end.how == "raise":
+            raise NotYet("a try that may be left behind a write")
+        return done
+
+    def _region(self, region: P.Region, done: P.Code) -> P.Code:
+        if isinstance(region, P.Try):
+            body = self.left(region.body, done)  # no exception leaves it behind what it has done
+            ends = [self.left(h.body, done) for h in region.handlers]
+            ends.append(self.left(region.orelse, body))
+            return self.left(region.final, _any(ends))
+        turns = 2 if isinstance(region, P.For | P.While | P.Collect) else 1
+        for _ in range(turns):
+            done = _any([self.left(b, done) for b in P.blocks(region)]) or done
+        if done is not None and isinstance(region, P.With):
+            raise NotYet("a try that may be left behind a write")
+        return done
+
+    def _by_one(self, op: Op, done: P.Code) -> P.Code:
+        form = op.primitive.form
+        if self.sweep.is_linear(op):
+            written = [p.object for p in op.writes if p.object in self.sweep.values]
+            if written and form == "tangent of call":
+                raise NotYet("a call in a try that writes memory")
+            seen = any(isinstance(dot, Var) and self._is_known(dot) for dot in written)
+            return (op.origin or op) if seen else done
+        same = op.origin is done and form in _IN_PLACE  # of one statement: the tangent comes first
+        if done is not None and not same and form not in _CALM:
+            raise NotYet("a try that may be left behind a write")
+        return done
+
+    def _is_known(self, dot: Var) -> bool:
+        """Say whether memory, by its tangent, is known outside while the body runs."""
+        root = self.memory.of(self.sweep.values[dot])
+        return dot.cell or root is None or root in self.outside or self.memory.is_outside(root)
 
 
 def _any(ends: list[P.Code]) -> P.Code:
     return next((end for end in ends if end is not None), None)
-
-
-def _by_one(sweep: Sweep, op: Op, done: P.Code) -> P.Code:
-    form = op.primitive.form
-    if sweep.is_linear(op):
-        acts = any(p.object in sweep.values for p in op.writes)
-        if acts and form == "tangent of call":
-            raise NotYet("a call in a try that writes memory")
-        return (op.origin or op) if acts else done
-    same = op.origin is done and form in _IN_PLACE  # of one statement: the tangent comes first
-    if done is not None and not same and form not in _CALM:
-        raise NotYet("a try that may be left behind a write")
-    return done

@@ -23,7 +23,7 @@ from s2sad.linear.by_identity import is_memory, is_structure
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.finished import apart, text_with_names, with_forward
 from s2sad.linear.headings import headed
-from s2sad.linear.read_outside import note_outside
+from s2sad.linear.read_outside import data_outside, note_outside
 from s2sad.linear.ready import key_of, ready_to_reverse
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.transpose import parted, transpose
@@ -64,6 +64,7 @@ def reverse_pair(
     first = ready_to_reverse(d, call, wrt, lent)
     linear, table = first.linear, first.table
     a, program = table.facts.analysed, table.facts.program
+    d.met_outside |= {*data_outside(program.block.ops)}
     arrays, _ = written_parameters(a.function, a.kinds, memory_of(d, a))
     if d.by_identity:
         arrays = frozenset()

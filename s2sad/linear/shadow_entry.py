@@ -9,7 +9,7 @@ def f_reverse(A, B, n, A_bar, B_bar):     Duplicated(A, A_bar), Duplicated(B, B_
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from s2sad import kinds as K
@@ -18,13 +18,12 @@ from s2sad.facts.fence import memory_written
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps, one
+from s2sad.linear.callers_memory import Forward, on_callers_memory
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.finished import apart, finished, text_with_names, with_forward
-from s2sad.linear.forward_entry import on_copies
 from s2sad.linear.handed_back import like
 from s2sad.linear.inner_pullbacks import backward_block, pullback_of
 from s2sad.linear.ready import Stands
-from s2sad.linear.reverse_entry import owned_arguments
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.modes.shadows import Shadows, define_with
 from s2sad.names import Names
@@ -51,7 +50,16 @@ class _Given:
     @property
     def params(self) -> tuple[Var, ...]:
         """Return the parameters for what the caller gives."""
-        return (*self.shadows.values(), *([self.seed] if self.seed is not None else []))
+        return (*self.shadows.values(), *self._seeds)
+
+    @property
+    def order(self) -> tuple[Var, ...]:
+        """Return the parameters of a pullback for what the caller gives."""
+        return (*self._seeds, *self.shadows.values())
+
+    @property
+    def _seeds(self) -> tuple[Var, ...]:
+        return () if self.seed is None else (self.seed,)
 
 
 def shadow_entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
@@ -60,24 +68,23 @@ def shadow_entry(d: Derivation, a: Analysed, request: Request, entry: str) -> No
     results = frozenset({a.function.result, *request.shadowed})
     asked = Asked(request, a, Arrival(), results, Stands(apart=request.batch, shown=True))
     found = both_sweeps(d, asked, lambda t: _seeds(t, a, given))
+    forward = on_callers_memory(d, a, request, found)
     t = Tangents(found.table)
     bars = _accumulated(t, found, request, given)
     valued = not isinstance(a.kinds.result, K.NoneKind)
     items: list[Operand] = []
     if bars or (valued and not request.batch):
-        items.append(found.value if valued and not request.batch else P.Const(None))
+        items.append(forward.value if valued and not request.batch else P.Const(None))
     items += bars
     result: Operand = P.Const(None)
     if items:
         result = items[0] if len(items) == 1 else t.emit(L.TUPLE, items, K.UNKNOWN)
-    copies = _copies(d, found, request, given)
     if request.batch:
-        body = _in_batch(found, given, t.ops, result, copies)
+        body = _in_batch(found, forward, backward_block(found, given.order, t.ops, result))
     else:
-        ops = (*found.forward, *found.made.backward, *t.ops)
-        params = (*found.program.block.params, *given.params)
-        whole = P.Block(params, ops, P.End("next", (result,)))
-        body = finished(found, _on_copies(found, whole, copies))
+        ops = (*forward.ops, *found.made.backward, *t.ops)
+        whole = P.Block((*forward.params, *given.params), ops, P.End("next", (result,)))
+        body = finished(found, forward.begun(found, whole))
     extra = [] if request.batch else [v.name for v in given.params]
     return define_with(a.function.node, entry, _doc(d, a, request, given), body, extra)
 
@@ -104,12 +111,39 @@ def _seeds(t: Tangents, a: Analysed, given: _Given) -> dict[str, Bar]:
         if isinstance(shadow.kind, K.Array):
             found[n] = Bar(t.emit(L.method("copy"), (shadow,), shadow.kind), True)
         else:
-            found[n] = Bar(shadow)
+            found[n] = Bar(_lent(t, n, shadow))
     if given.seed is not None:
         found[a.function.result] = Bar(given.seed)
     elif K.differentiable(a.kinds.result):
         found[a.function.result] = one(t, a.kinds.result, False)
     return found
+
+
+def _lent(t: Tangents, parameter: str, shadow: Var) -> Var:
+    """Return the content of a structure of shadows, built as what it belongs to is in the end."""
+    block = t.table.facts.program.block
+    (v,) = (v for v in block.params if v.name == parameter)
+    if not any(map(_replaces, P.every(block))):
+        return shadow
+    made = t.call(t.table.helper(runtime.zeros_like), (v,), shadow.kind)
+    _into(t, runtime.put_into, made, shadow)
+    return made
+
+
+def _into(t: Tangents, helper: Callable[..., object], shadow: Var, value: Operand) -> None:
+    """Put a structure of derivatives into one of shadows, or add it."""
+    out, places = Var("", K.NONE), (Place(shadow, (P.Anywhere(),)),)
+    callee = P.Outer(t.table.refs.function(helper), K.UNKNOWN)
+    t.add(Op((out,), L.CALL, (callee, shadow, value), (), places, places, t.origin))
+    t.add(Op((), L.DISCARD, (out,), (), (), (), t.origin))
+
+
+def _replaces(operation: P.Operation) -> bool:
+    """Say whether an operation may put other memory into a structure."""
+    if not isinstance(operation, Op):
+        return False
+    written = (p.object for p in operation.writes if isinstance(p.object, Var))
+    return any(not K.is_numeric(v.kind) for v in written)
 
 
 def _accumulated(t: Tangents, found: BothSweeps, request: Request, given: _Given) -> list[Operand]:
@@ -118,47 +152,25 @@ def _accumulated(t: Tangents, found: BothSweeps, request: Request, given: _Given
     bars = dict(zip(request.wrt, found.made.bars, strict=True))
     for n, shadow in given.shadows.items():
         everywhere = P.Const(...)
-        places = (Place(shadow, (P.Anywhere(),)),)
         if not isinstance(shadow.kind, K.Array):
-            helper = runtime.put_into if n in given.written else runtime.accumulate
-            out = Var("", K.NONE)
-            callee = P.Outer(found.table.refs.function(helper), K.UNKNOWN)
-            t.add(Op((out,), L.CALL, (callee, shadow, bars[n]), (), places, places, t.origin))
-            t.add(Op((), L.DISCARD, (out,), (), (), (), t.origin))
+            _into(
+                t, runtime.put_into if n in given.written else runtime.accumulate, shadow, bars[n]
+            )
             continue
+        places = (Place(shadow, (P.Anywhere(),)),)
         writes = L.PUT_ITEM if n in given.written else L.AUGMENTED_ITEM["Add"]
         t.add(Op((), writes, (shadow, everywhere, bars[n]), (), (), places, t.origin))
     return [like(t, found, bars[n], params[n]) for n in request.wrt if n not in given.shadows]
 
 
-def _copies(d: Derivation, found: BothSweeps, request: Request, given: _Given) -> Block:
-    """Return copies of arguments that are only read, where cotangents go by identity.
-
-    What is written overlaps nothing else; the caller sees what is written into it.
-    """
-    if found.made.shadows is None:
-        return []
-    copies = owned_arguments(d, found, request, [])
-    return [s for s in copies if s.targets[0].id not in given.written]
-
-
-def _on_copies(found: BothSweeps, block: P.Block, copies: Block) -> P.Program:
-    program = dataclasses.replace(found.program, block=block)
-    return on_copies(program, copies, found.linear, found.table)
-
-
-def _in_batch(
-    found: BothSweeps, given: _Given, last: list[P.Operation], result: Operand, copies: Block
-) -> Block:
+def _in_batch(found: BothSweeps, forward: Forward, inner: P.Block) -> Block:
     """Return the statements that give the value and a pullback for each direction."""
-    order = (*([given.seed] if given.seed is not None else []), *given.shadows.values())
-    inner = apart(found, backward_block(found, order, last, result), found.forward)
+    back = apart(found, inner, forward.ops)
     t = Tangents(found.table)
-    function = pullback_of(found, t, inner.block, {v: v for v in inner.needed})
-    both = t.emit(L.TUPLE, (found.value, function), K.UNKNOWN)
-    ops = (*found.forward, *t.ops)
-    block = P.Block(found.program.block.params, ops, P.End("next", (both,)))
-    whole = with_forward(found, _on_copies(found, block, copies), inner.entries)
+    function = pullback_of(found, t, back.block, {v: v for v in back.needed})
+    both = t.emit(L.TUPLE, (forward.value, function), K.UNKNOWN)
+    block = P.Block(forward.params, (*forward.ops, *t.ops), P.End("next", (both,)))
+    whole = with_forward(found, forward.begun(found, block), back.entries)
     return text_with_names(found, whole)
 
 

@@ -23,7 +23,7 @@ from s2sad import runtime
 from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.linear.by_identity import Shadows, is_memory, is_structure, shadows_of
+from s2sad.linear.by_identity import Shadows, holds_structures, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.held_apart import held_apart
 from s2sad.linear.memory_parts import check_objects, parts_of_memory
@@ -34,14 +34,17 @@ from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import Table, Tangents
 from s2sad.linear.turned_cells import with_contents
 from s2sad.linear.turned_regions import give_cotangents, outs_of, turned_block
-from s2sad.linear.turned_slots import complete
+from s2sad.linear.turned_slots import complete, with_structures
 
 _PASSES = ("tangent of call", "discard")  # what these read is kept by others, or by nobody
 
 
 @dataclass(frozen=True)
 class Turned:
-    """A forward sweep, and the backward sweep behind it with the cotangents of the parameters."""
+    """A forward sweep, and the backward sweep behind it with the cotangents of the parameters.
+
+    At its `start` and as its `last` step the forward sweep looks at structures that change.
+    """
 
     forward: tuple[P.Operation, ...]
     backward: tuple[P.Operation, ...]
@@ -50,6 +53,7 @@ class Turned:
     words: Mapping[Var, str]
     shadows: Var | None = None
     start: tuple[P.Operation, ...] = ()
+    last: tuple[P.Operation, ...] = ()
 
 
 def transpose(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar]) -> Turned:
@@ -71,11 +75,16 @@ def transpose(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar]) -> Tur
             sweep.written = put_back(sweep.written, _reads(sweep, block, t), sweep.handed)
     check_objects(sweep, table)
     give_cotangents(sweep, (*block.params, *outs_of(block)), acc)
+    with t.inside() as last:
+        if acc.shadows is not None and table.outermost:
+            held = [v for v in seeds if holds_structures(sweep.values[v].kind)]
+            acc.shadows.seen |= _pictures(held, acc)
     for dot, seed in seeds.items():
         acc.add(dot, seed)
     seen: dict[Var, Var] = {}
     start: tuple[P.Operation, ...] = ()
     if acc.shadows is not None:
+        acc.shadows.seen.clear()
         with t.inside() as ops:
             seen |= _seen(acc, block, table)
         start = tuple(ops)
@@ -93,12 +102,21 @@ def transpose(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar]) -> Tur
     ]
     forward = [*held_apart(forward, table, linear.of.keys())]
     acc.shadows.seen |= seen
-    acc.of |= {dot: bar for dot in asked if (bar := complete(dot, acc)) is not None}
-    bars = tuple(
-        acc.shadows.taken(t, values[dot]) if values[dot] in seen else owned(sweep, acc, dot)
-        for dot in asked
-    )
-    return Turned(tuple(forward), tuple(t.ops), bars, sweep, acc.words, acc.shadows.table, start)
+    bars = tuple(_asked(sweep, acc, dot) for dot in asked)
+    table_ = acc.shadows.table
+    return Turned(tuple(forward), tuple(t.ops), bars, sweep, acc.words, table_, start, tuple(last))
+
+
+def _asked(sweep: Sweep, acc: Cotangents, dot: Var) -> Operand:
+    """Return the cotangent of a parameter, built as that was given."""
+    assert acc.shadows is not None
+    v = acc.values[dot]
+    if is_structure(v.kind) and v in acc.shadows.seen:
+        return acc.shadows.taken(acc.t, v)
+    bar = (with_structures if v in acc.shadows.seen else complete)(dot, acc)
+    if bar is not None:
+        acc.of[dot] = bar
+    return owned(sweep, acc, dot)
 
 
 def _reads(sweep: Sweep, block: P.Block, t: Tangents) -> dict[Op, tuple[Var, ...]]:
@@ -114,10 +132,17 @@ def _reads(sweep: Sweep, block: P.Block, t: Tangents) -> dict[Op, tuple[Var, ...
 
 def _seen(acc: Cotangents, block: P.Block, table: Table) -> dict[Var, Var]:
     """Look at structures as they are given, before they change: their cotangents are like that."""
-    given = [acc.values[v] for v in block.params if v in acc.values and table.outermost]
-    changed = [v for v in given if is_structure(v.kind) and v in table.facts.written]
-    helper = table.helper(held_numbers.picture)
-    return {v: acc.t.call(helper, (v,), K.UNKNOWN) for v in changed}
+    given = [v for v in block.params if v in acc.values and table.outermost]
+    held = [v for v in given if holds_structures(acc.values[v].kind)]
+    tuples = [v for v in held if not is_structure(acc.values[v].kind)]  # they have no shadow
+    changed = [v for v in held if acc.values[v] in table.facts.written and v not in tuples]
+    return _pictures([*changed, *tuples], acc)
+
+
+def _pictures(dots: Sequence[Var], acc: Cotangents) -> dict[Var, Var]:
+    """Look at the values of some tangents, which are structures or hold such."""
+    helper = acc.t.table.helper(held_numbers.picture)
+    return {acc.values[d]: acc.t.call(helper, (acc.values[d],), K.UNKNOWN) for d in dots}
 
 
 def _begin(acc: Cotangents, shadows: Shadows, block: P.Block, table: Table) -> None:

@@ -36,7 +36,7 @@ from s2sad.linear.joined_arms import (
 from s2sad.linear.memory_parts import root_of
 from s2sad.linear.put_back import undo
 from s2sad.linear.rounds import inside, kept
-from s2sad.linear.sweep_state import Round, Sweep, in_place, owned
+from s2sad.linear.sweep_state import Round, Sweep, Tape, in_place, owned
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.tape import heads_of, met, reads_inside
 from s2sad.linear.turned_slots import hand_over
@@ -151,7 +151,9 @@ def turned_try(sweep: Sweep, region: P.Try, acc: Cotangents) -> list[P.Operation
     last = fork_of(region, region.of_final, acc)
     closed = joined(sweep, last, [turned_arm(sweep, region.final, last, acc)], acc)
     fork = fork_of(region, region.of_arms, acc)
+    around, sweep.tape = sweep.tape, Tape()  # what is left half way leaves its own tapes alone
     done = turned_arm(sweep, region.orelse, fork, acc, region.body)
+    sweep.tape = around
     caught = [turned_arm(sweep, h.body, fork, acc) for h in region.handlers]
     made = joined(sweep, fork, [done, *caught], acc)
     orelse, *blocks = made.blocks

@@ -173,9 +173,16 @@ def made_by_rule(sweep: Sweep, dot: Var, op: Op, acc: Cotangents) -> Bar | None:
     if shadows is None or v is None or not any(map(is_structure, (v.kind, *parts_below(v.kind)))):
         return complete(dot, acc) if acc.shows_memory(dot) else acc.taken(dot)
     sweep.look(v, acc.t, shadows, op)
-    if not isinstance(v.kind, K.Tuple):
-        return acc.taken(dot)
-    bar = complete(dot, acc)
+    return with_structures(dot, acc) if isinstance(v.kind, K.Tuple) else acc.taken(dot)
+
+
+def with_structures(dot: Var, acc: Cotangents) -> Bar | None:
+    """Return the cotangent of a tuple, with those of the structures that it has been seen to hold.
+
+    It has none any more.
+    """
+    v, shadows, bar = acc.values[dot], acc.shadows, complete(dot, acc)
+    assert shadows is not None
     found = _structures(shadows.picture(acc.t, v), v.kind, acc, shadows)
     both = bar and found and acc.summed(bar, found, v.kind)
     return both or bar or found

@@ -157,6 +157,7 @@ class Derivation:
     asked: dict[Any, frozenset[str]] = field(default_factory=dict)
     written_outside: set[tuple[Any, str]] = field(default_factory=set)
     read_outside: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    met_outside: set[Any] = field(default_factory=set)
     repeated: set[Any] = field(default_factory=set)
     noted: dict[Any, frozenset[str] | None] = field(default_factory=dict)
     everywhere: dict[Analysed, dict[str, Kind]] = field(default_factory=dict)
