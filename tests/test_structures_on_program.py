@@ -12,6 +12,7 @@ import pytest
 from s2sad import kinds as K
 from s2sad import pipeline
 from s2sad.emitted import held_numbers as H
+from s2sad.errors import UnsupportedError
 from s2sad.operators.deriving import loaded, printed
 from s2sad.operators.higher import HIGHER
 from s2sad.requests import Request
@@ -619,7 +620,73 @@ def dict_of_states(x):
     return np.sum(kept["a"] * kept["b"])
 
 
+def written_where_it_is_an_array(x):
+    u = x * 2.0
+    w = u if x[0] > 0.1 else None
+    if w is not None:
+        w[0] = x[1] * x[2]
+    return np.sum(u * u)
+
+
+def array_or_none_carried(x):
+    best = None
+    for i in range(3):
+        if best is None or x[i] > best[0]:
+            best = x * x[i]
+    return np.sum(best * x)
+
+
+def spread_list(x):
+    xs = [x[0] * x[1], x[2]]
+    ys = [*xs, x[0], *xs]
+    return ys[0] * ys[2] * ys[3] + ys[4] ** 2
+
+
+def spread_list_of_constants(x):
+    ys = [*[2.0, 3.0], x[0] * x[1], x[2]]
+    return ys[0] * ys[2] + ys[3] ** 2 * ys[1]
+
+
+def spread_tuple_of_a_list(x):
+    xs = [x[0] * x[1], x[2]]
+    ys = (*xs, x[0])
+    return ys[0] * ys[2] + ys[1]
+
+
+def memory_in_a_tuple_in_a_dict(x):
+    y = x * 2.0
+    d = {"t": (y, 1), "b": x[0]}
+    d["t"][0][1] = x[2] * x[1]
+    return np.sum(y * y) * d["b"]
+
+
+def array_twice_in_a_list_that_is_returned(x):
+    def pair(y):
+        z = y * 2.0
+        return [z, z]
+
+    a = pair(x)
+    a[0][0] = x[1] * x[2]
+    return np.sum(a[1] * a[1])
+
+
+def dict_of_one_list_and_itself(x):
+    xs = [x[0] * x[1], x[2]]
+    p = {"a": xs}
+    q = {**p, "b": xs}
+    q["a"][0] = x[1] ** 2
+    return q["b"][0] * p["a"][1]
+
+
 PROGRAMS = [
+    written_where_it_is_an_array,
+    array_or_none_carried,
+    spread_list,
+    spread_list_of_constants,
+    spread_tuple_of_a_list,
+    memory_in_a_tuple_in_a_dict,
+    array_twice_in_a_list_that_is_returned,
+    dict_of_one_list_and_itself,
     setter_that_writes,
     item_setter_that_writes,
     states_that_are_kept,
@@ -912,3 +979,30 @@ def test_a_slice_with_steps_is_undone(at):
 def test_arrays_in_a_list_that_grows_go_by_name_unless_they_are_written(f, reason):
     text = inspect.getsource(derived(f, X))
     assert ("shadows" in text) == reason
+
+
+def number_or_array_written_under_two_names(x):
+    u = x * 2.0
+    p = u if x[0] > 0.1 else 0.0
+    if isinstance(p, np.ndarray):
+        p[0] = x[1] * x[2]
+    return np.sum(u * u)
+
+
+def test_a_number_or_memory_that_is_written_under_another_name_is_refused():
+    with pytest.raises(UnsupportedError, match="it may be an array or a number"):
+        derived(number_or_array_written_under_two_names, X)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        array_or_none_carried,
+        dict_of_another_used,
+        dict_of_two_others,
+        dict_to_calls,
+        best_pair_or_none,
+    ],
+)
+def test_what_names_tell_apart_goes_by_name(f):
+    assert "shadows" not in inspect.getsource(derived(f, X))

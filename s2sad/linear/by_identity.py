@@ -23,7 +23,7 @@ from s2sad.inside import stop_gradient
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
-from s2sad.linear.operands import kind_of
+from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.tangent_table import Table, Tangents, tangent_kind
 from s2sad.linear.zero_tangents import part
 from s2sad.primitives import language as L
@@ -63,7 +63,7 @@ class Shadows:
 
     def picture(self, t: Tangents, v: Operand) -> Operand:
         """Return what a structure holds at the operation at hand; an array is what it is."""
-        if not is_structure(kind_of(v)):
+        if is_array(kind_of(v)):
             return v
         known = self.seen.get(v) if isinstance(v, Var) else None
         return known or t.call(t.table.helper(held_numbers.picture), (v,), K.UNKNOWN)
