@@ -120,7 +120,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         case "field":
             turned_field(sweep, op, bar, acc)
         case "tuple":
-            turned_tuple(sweep, op, bar, acc)
+            turned_tuple(sweep, original, bar, acc)
         case "infix" if isinstance(sweep.values[op.outs[0]].kind, K.Tuple):
             turned_joined(sweep, op, bar, acc)
         case "call" if function_of(op) is sum and len(op.operands) == 2 and not op.settings:

@@ -30,14 +30,13 @@ from s2sad.linear.linearise import Linear
 from s2sad.linear.memory_parts import check_objects, last_uses, parts_of_memory
 from s2sad.linear.put_back import put_back, written
 from s2sad.linear.rematerialised import Part, rematerialised
+from s2sad.linear.run_again import read_later
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import NotYet, Table, Tangents
 from s2sad.linear.turned_cells import with_contents
 from s2sad.linear.turned_hooks import check_hooks
 from s2sad.linear.turned_regions import turned_block
 from s2sad.linear.turned_slots import complete
-
-_PASSES = ("tangent of call", "discard")  # what these read is kept by others, or by nobody
 
 
 @dataclass(frozen=True)
@@ -147,8 +146,8 @@ def _reads(sweep: Sweep, block: P.Block, t: Tangents) -> dict[Op, tuple[Var, ...
     """Return which arrays that are written somewhere operations on tangents read."""
     found = {}
     for op in P.every(block):
-        if isinstance(op, Op) and sweep.is_linear(op) and op.primitive.form not in _PASSES:
-            read = dict.fromkeys(v for v in map(P.variable, op.operands) if v is not None)
+        if isinstance(op, Op) and sweep.is_linear(op):
+            read = dict.fromkeys(v for v in map(P.variable, read_later(op)) if v is not None)
             arrays = (v for v in read if isinstance(v.kind, K.Array | K.Opaque))
             found[op] = tuple(v for v in arrays if sweep.is_read(v, t))
     return found
