@@ -541,3 +541,48 @@ def test_what_is_given_changes_afterwards(f):
     _, pullback = s2sad.vjp(f, X)
     for gradient in (grad(f)(X), pullback(1.0), pullback(1.0)):
         assert np.allclose(gradient, slopes, rtol=1e-5, atol=1e-7)
+
+
+@checkpoint
+def times_pairs(v, pairs):
+    for a, b in pairs:
+        v = v * a + b
+    return v
+
+
+@checkpoint
+def times_held(v, p):
+    for a in p.v:
+        v = v * a
+    return v
+
+
+@checkpoint
+def times_outside(v):
+    return v * v * len(list(OUTSIDE))
+
+
+OUTSIDE = iter([1.0, 2.0])
+
+
+def read_once(x):
+    return np.sum(times_pairs(x, zip([2.0, 3.0], [1.0, 1.0], strict=True)))
+
+
+def read_once_in_an_object(x):
+    return np.sum(times_held(x, Held(zip([2.0], [3.0], strict=True))))
+
+
+def read_once_outside(x):
+    return np.sum(times_outside(x))
+
+
+@pytest.mark.parametrize("f", [read_once, read_once_in_an_object, read_once_outside])
+def test_what_can_be_read_once_is_not_given_twice(f):
+    with pytest.raises(s2sad.UnsupportedError, match="read only once"):
+        grad(f)(X)
+
+
+def test_what_can_be_read_again_is():
+    pairs = [(2.0, 1.0), (3.0, 1.0)]
+    assert np.array_equal(grad(lambda x: np.sum(times_pairs(x, pairs)))(X), np.full(5, 6.0))

@@ -81,7 +81,7 @@ BUDGETS = {
     "primitives": 160,
     "rulebook": 1_500,
     "s2sad": 9_460,
-    "steps": 5_960,
+    "steps": 5_980,
     "syntax": 950,
     "tools": 2_600,
     "write": 3_500,

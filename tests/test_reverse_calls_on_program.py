@@ -161,6 +161,23 @@ def checkpoints_of_pairs(x):
     return c
 
 
+class Counted:
+    def __init__(self, n):
+        self.sums, self.rounds = np.zeros(n), 0
+
+    def note(self, u):
+        self.sums[1:] += np.sin(u[1:]) - u[:-1]
+        self.rounds += 1
+
+
+def checkpoints_of_objects(x):
+    held, u = Counted(3), x * 1.0
+    for _ in s2sad.checkpointed(range(5), snapshots=2):
+        u[1:] = u[1:] + x[0] * np.sin(u[1:]) * u[:-1]
+        held.note(u)
+    return np.sum(u * held.sums) / held.rounds
+
+
 def checkpoints_of_arrays(x):
     u = x * 1.0
     for _ in s2sad.checkpointed(range(3), snapshots=2):
@@ -217,6 +234,7 @@ PROGRAMS = [
     solution_with_a_dict_that_changes,
     solution_with_memory_by_two_names,
     checkpoints_of_pairs,
+    checkpoints_of_objects,
     checkpoints_of_arrays,
     any_number_of_arguments,
     item_of_a_tuple_written,

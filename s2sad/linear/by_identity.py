@@ -62,7 +62,8 @@ class Shadows:
 
     def picture(self, t: Tangents, v: Operand) -> Operand:
         """Return what a structure holds at the operation at hand; an array is what it is."""
-        if not is_structure(kind_of(v)):
+        kind = kind_of(v)
+        if not any(map(is_structure, (kind, *parts_below(kind)))):
             return v
         known = self.seen.get(v) if isinstance(v, Var) else None
         return known or t.call(t.table.helper(held_numbers.picture), (v,), K.UNKNOWN)

@@ -16,7 +16,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import op_with
 from s2sad.linear.sweep_state import Sweep
-from s2sad.linear.tangent_table import Tangents
+from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.user_calls import CallOfUser
 from s2sad.primitives import language as L
 from s2sad.steps.pairs import Target
@@ -46,13 +46,17 @@ def read_later(op: Op) -> Sequence[Operand]:
 def run_again(sweep: Sweep, op: Op, noted: CallOfUser, name: str, t: Tangents) -> Var:
     """Call a forward in the backward sweep, with what the function was given; return what it keeps.
 
-    `op` is the tangent of the call.
+    `op` is the tangent of the call. Of what nothing is known nobody can make a copy.
     """
     saved = Var("saved", K.UNKNOWN)
     made = _forward(noted, name, (saved,))
     table: dict[Var, Operand] = {}
     for v in filter(None, map(P.variable, P.operands(made))):
         if not K.shares_nothing(v.kind) and sweep.is_lost(v, op):
+            if any(isinstance(k, K.Unknown) for k in K.leaves(v.kind)):
+                raise NotYet(
+                    "a checkpoint that is given what changes, and of which nothing is known"
+                )
             table[v] = sweep.copied(v, t, op)
     t.add(op_with(made, table))
     return saved
