@@ -358,6 +358,8 @@ def test_names_outside_are_left_as_a_call_leaves_them(index):
     reset()
     assert s2sad.value_and_grad(f)(1.5)[0] == value and seen() == left
     reset()
+    assert s2sad.jvp(f, (1.5,), (1.0,))[0] == value and seen() == left
+    reset()
     result, pullback = s2sad.vjp(f, 1.5)
     assert result == value and seen() == left
     reset()

@@ -128,6 +128,56 @@ def solution_with_a_structure(x):
     return np.sum(optimize.root(lambda u: u**3 + p["a"] * u - p["b"][0], np.ones(2)).x)
 
 
+def solution_with_a_list_that_changes(x):
+    cs = [x[0], x[1] * x[0]]
+    for _ in range(2):
+        u = optimize.brentq(lambda t: t**3 - cs[0] * cs[1] - 1.0, 0.0, 99.0)  # noqa: B023
+        cs.append(x[2] * u)
+        cs[0] = cs[0] * u
+    return u * cs[0] * cs[2]
+
+
+def solution_with_a_dict_that_changes(x):
+    d = {"a": x[0], "b": x[1] * x[0]}
+    u = optimize.brentq(lambda t: t**3 - d["a"] * d["b"] - 1.0, 0.0, 99.0)
+    d["z"] = u * x[2]
+    d["a"] = 3.0 * x[2]
+    return u * d["a"] * d["z"]
+
+
+def solution_with_memory_by_two_names(x):
+    a = x * 1.0
+    b = [a]
+    u = optimize.brentq(lambda t: t**3 - b[0][0] * a[1] - 1.0, 0.0, 9.0)
+    a *= 2.0
+    b.append(a * u)
+    return u * np.sum(a) * b[1][0]
+
+
+def checkpoints_of_pairs(x):
+    c = x[2]
+    for i, (a, b) in s2sad.checkpointed(enumerate(zip(x, 2.0 * x, strict=True)), snapshots=2):
+        c = np.sin(c * a) + b * i
+    return c
+
+
+class Counted:
+    def __init__(self, n):
+        self.sums, self.rounds = np.zeros(n), 0
+
+    def note(self, u):
+        self.sums[1:] += np.sin(u[1:]) - u[:-1]
+        self.rounds += 1
+
+
+def checkpoints_of_objects(x):
+    held, u = Counted(3), x * 1.0
+    for _ in s2sad.checkpointed(range(5), snapshots=2):
+        u[1:] = u[1:] + x[0] * np.sin(u[1:]) * u[:-1]
+        held.note(u)
+    return np.sum(u * held.sums) / held.rounds
+
+
 def checkpoints_of_arrays(x):
     u = x * 1.0
     for _ in s2sad.checkpointed(range(3), snapshots=2):
@@ -180,6 +230,11 @@ PROGRAMS = [
     function_that_is_defined_later,
     integral_up_to,
     solution_with_a_structure,
+    solution_with_a_list_that_changes,
+    solution_with_a_dict_that_changes,
+    solution_with_memory_by_two_names,
+    checkpoints_of_pairs,
+    checkpoints_of_objects,
     checkpoints_of_arrays,
     any_number_of_arguments,
     item_of_a_tuple_written,

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+import gast
+
 from s2sad.ir import program as P
 from s2sad.ir.deeds import Deed, kind_of, may_be_drawn, owner_of
 from s2sad.ir.memories import Memories, memories
@@ -79,6 +81,7 @@ class _Walk:
     roots: list[Part] = field(default_factory=list)
     edges: dict[Part, list[Part]] = field(default_factory=dict)
     makers: dict[Var, P.Operation] = field(default_factory=dict)
+    declared: set[str] = field(default_factory=set)
 
     def reached(self) -> Needed:
         found: set[Part] = set()
@@ -149,6 +152,9 @@ class _Walk:
         self.edge(op, self.variables(P.operands(op)))
         for cell in [v for v in map(P.variable, op.operands) if v is not None and v.cell]:
             self.holds(cell)
+        code = dict(op.settings).get("code")
+        if isinstance(code, gast.Global | gast.Nonlocal):
+            self.declared |= {*code.names}
         may_raise = op.primitive.form not in _SAFE and not self.is_derived(op)
         if known.acts or (around.caught and may_raise):
             self.roots.append(op)
@@ -164,11 +170,15 @@ class _Walk:
         return all(map(self.is_derived, (o for block in inner for o in block.ops)))
 
     def written(self, op: Op, known: Deed) -> None:
-        """What writes memory is needed where somebody reads that memory, or may know it."""
+        """What writes memory is needed where somebody reads that memory, or may know it.
+
+        A name that is declared to be another scope's is known there.
+        """
         bound = {p.object for p in op.writes if not p.path}
         for owner in known.writes:
             if isinstance(owner, Var) and owner.cell and owner in bound:
                 self.edge(owner, (op,))
+                self.roots += [op] if owner.name in self.declared else []
             else:
                 self.changes(owner, op)
         for owner in known.draws:

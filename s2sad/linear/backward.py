@@ -10,6 +10,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.fit import cast
 from s2sad.linear.operands import kind_of
 from s2sad.linear.pull import pulled
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
@@ -35,6 +36,7 @@ from s2sad.linear.turned_memory import (
     turned_unpack,
 )
 from s2sad.linear.turned_slots import hand_over, made_by_rule
+from s2sad.modes.shapes import NARROW, dtype_of
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
 ARRAYS = (np.asarray, np.array)
@@ -113,15 +115,17 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         case "field":
             turned_field(sweep, op, bar, acc)
         case "tuple":
-            turned_tuple(sweep, op, bar, acc)
+            turned_tuple(sweep, original, bar, acc)
         case "infix" if isinstance(sweep.values[op.outs[0]].kind, K.Tuple):
             turned_joined(sweep, op, bar, acc)
         case "call" if function_of(op) is sum and len(op.operands) == 2 and not op.settings:
             turned_sum(sweep, original, value_of(bar), acc)
         case "call" if function_of(op) is float and sweep.is_number(op.operands[1]):
-            acc.add(op.operands[1], bar)
+            number, made = op.operands[1], sweep.values[op.outs[0]]
+            assert isinstance(number, Var)
+            acc.add(number, Bar(cast(acc.t, value_of(bar), made.kind, sweep.values[number])))
         case "call" if function_of(op) in ARRAYS:
-            acc.add(op.operands[1], _listed(sweep, op.operands[1], bar, acc))
+            acc.add(op.operands[1], _listed(sweep, original, bar, acc))
         case "method" if op.primitive.word == "copy":
             acc.add(op.operands[0], bar)
         case _:
@@ -153,11 +157,22 @@ def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> N
         acc.add(dot, Bar(value, value in new and values.count(value) == 1))
 
 
-def _listed(sweep: Sweep, dot: Operand, bar: Bar, acc: Cotangents) -> Bar:
-    """Return the cotangent of a list of numbers as a list, by that of the array made of it."""
-    kind = sweep.values[dot].kind if isinstance(dot, Var) and dot in sweep.values else K.UNKNOWN
-    if not isinstance(kind, K.List) or not all(map(K.is_scalar, K.together(kind))):
+def _listed(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> Bar:
+    """Return the cotangent of a list of numbers as a list, by that of the array made of it.
+
+    Each number of the list has a dtype of its own.
+    """
+    v = sweep.values.get(op.operands[1]) if isinstance(op.operands[1], Var) else None
+    if v is None or not isinstance(v.kind, K.List):
         return bar
+    kind, parts = v.kind, K.together(v.kind)
+    if not all(map(K.is_scalar, parts)):
+        return bar
+    unlike = {*NARROW, "any"} - {dtype_of(kind_of(value_of(bar)))}
+    if {dtype_of(k) for k in kind.inside} & unlike:
+        given = (value_of(bar), sweep.as_it_was(v, op, acc.t))
+        fitted = acc.t.table.helper(runtime.fitted)
+        return Bar(acc.t.call(fitted, given, tangent_kind(kind)), True)
     listed = P.Outer("list", K.Known(list))
     return Bar(acc.t.call(listed, (value_of(bar),), tangent_kind(kind)), True)
 

@@ -135,10 +135,7 @@ def _kept(t: Tangents, word: str) -> Operand:
     value = _value(t, word)
     if not isinstance(value, Var) or not t.table.backward or value not in t.table.facts.written:
         return value
-    copy = t.call(t.table.helper(runtime.private), (value,), value.kind)
-    if value in t.of:
-        t.of[copy] = t.of[value]
-    return copy
+    return t.call(t.table.helper(runtime.private), (value,), value.kind)
 
 
 def _value(t: Tangents, word: str) -> Operand:

@@ -54,10 +54,17 @@ def own_bar(v: Var) -> Bar:
 
 
 def reverse_pair(
-    d: Derivation, call: UserCall, wrt: tuple[str, ...], lent: frozenset[str]
+    d: Derivation,
+    call: UserCall,
+    wrt: tuple[str, ...],
+    lent: frozenset[str],
+    bare: bool = False,
 ) -> Reverse:
-    """Return the forward and the reverse of a function that is called."""
-    key: Any = ("reverse on the program", key_of(call, wrt, lent))
+    """Return the forward and the reverse of a function that is called.
+
+    A `bare` forward runs beside the reverse: it gives no value, only what the reverse reads.
+    """
+    key: Any = ("reverse on the program", key_of(call, wrt, lent), bare)
     known = d.forwards.get(key)
     if isinstance(known, Reverse):
         return known
@@ -96,10 +103,12 @@ def reverse_pair(
     reverse = apart(both, parted(made, table, block), made.forward)
     t = Tangents(table)
     kept = t.emit(L.TUPLE, reverse.needed, K.UNKNOWN)
-    pair = t.emit(L.TUPLE, (value, kept), K.UNKNOWN)
-    block = P.Block(program.block.params, (*made.forward, *t.ops), P.End("next", (pair,)))
+    given_back = kept if bare else t.emit(L.TUPLE, (value, kept), K.UNKNOWN)
+    block = P.Block(program.block.params, (*made.forward, *t.ops), P.End("next", (given_back,)))
     whole = with_forward(both, dataclasses.replace(program, block=block), reverse.entries)
     doc = f"Value of {base}, and what its reverse needs."
+    if bare:
+        doc = f"What the reverse of {base} needs."
     node = define_with(a.function.node, found.forward, doc, text_with_names(both, whole), [])
     add(d, node, a.function.source.fn, a)
     saved = Var("saved", K.UNKNOWN)

@@ -30,13 +30,12 @@ from s2sad.linear.memory_parts import check_objects, parts_of_memory
 from s2sad.linear.put_back import put_back
 from s2sad.linear.ready import Ready
 from s2sad.linear.rematerialised import Part, rematerialised
+from s2sad.linear.run_again import read_later
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import Table, Tangents
 from s2sad.linear.turned_cells import with_contents
 from s2sad.linear.turned_regions import give_cotangents, outs_of, turned_block
 from s2sad.linear.turned_slots import complete, with_structures
-
-_PASSES = ("tangent of call", "discard")  # what these read is kept by others, or by nobody
 
 
 @dataclass(frozen=True)
@@ -123,8 +122,8 @@ def _reads(sweep: Sweep, block: P.Block, t: Tangents) -> dict[Op, tuple[Var, ...
     """Return which arrays that are written somewhere operations on tangents read."""
     found = {}
     for op in P.every(block):
-        if isinstance(op, Op) and sweep.is_linear(op) and op.primitive.form not in _PASSES:
-            read = dict.fromkeys(v for v in map(P.variable, op.operands) if v is not None)
+        if isinstance(op, Op) and sweep.is_linear(op):
+            read = dict.fromkeys(v for v in map(P.variable, read_later(op)) if v is not None)
             arrays = (v for v in read if isinstance(v.kind, K.Array | K.Opaque))
             found[op] = tuple(v for v in arrays if sweep.is_read(v, t))
     return found

@@ -11,6 +11,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.by_identity import Shadows, are_plain, is_memory, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
+from s2sad.linear.run_again import check_again, is_run_again, run_again
 from s2sad.linear.sweep_state import Sweep, owned
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.turned_slots import complete
@@ -37,9 +38,15 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     if not seeded and not hit:
         return
     t, call = acc.t, noted.call
-    lent = lent_to(sweep, op, noted, t)
-    pair = reverse_pair(t.table.derivation, call, noted.active, lent)
-    sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
+    again = is_run_again(noted)
+    lent = frozenset[str]() if again else lent_to(sweep, op, noted, t)
+    if again:
+        check_again(noted, t)
+    pair = reverse_pair(t.table.derivation, call, noted.active, lent, bare=again)
+    if again:
+        saved = run_again(sweep, op, noted, pair.forward, t)
+    else:
+        sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
     everything = {**call.given, **call.extra}
     given: list[Operand] = [saved]
     for p in pair.shadows:
@@ -91,10 +98,16 @@ def _reversed(
 def _by_identity(
     sweep: Sweep, op: Op, noted: CallOfUser, acc: Cotangents, shadows: Shadows
 ) -> None:
-    """Call a reverse to which memory is known by identity: it is given all shadows."""
+    """Call a reverse to which memory is known by identity: it is given all shadows.
+
+    A checkpoint keeps what its reverse reads, too: what it made a second time would be another
+    memory, with another shadow.
+    """
     from s2sad.linear.reverse_pairs import reverse_pair
 
     t, call = acc.t, noted.call
+    if is_run_again(noted):
+        check_again(noted, t)
     pair = reverse_pair(t.table.derivation, call, noted.active, lent_to(sweep, op, noted, t))
     sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
     given: list[Operand] = [saved, shadows.table]

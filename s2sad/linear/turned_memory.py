@@ -12,7 +12,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.lifted import space_among
 from s2sad.known.mixed import is_mixed
-from s2sad.linear.by_identity import act
+from s2sad.linear.by_identity import act, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import fit, fit_stored
 from s2sad.linear.memory_parts import copies
@@ -31,7 +31,7 @@ from s2sad.primitives.record import Primitive
 def turned_tuple(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """The parts of a tuple get those of its cotangent."""
     (out,) = op.outs
-    _to_parts(sweep, op.operands, acc.apart(bar, _tuple(sweep, out)), acc)
+    _to_parts(sweep, op, op.operands, acc.apart(bar, _tuple(sweep, out)), acc)
 
 
 def turned_joined(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
@@ -40,7 +40,7 @@ def turned_joined(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     if op.primitive.word != "Add":
         raise NotYet("a tuple that is repeated, turned round")
     spread = tuple(P.Spread(o) for o in op.operands if isinstance(o, Var))
-    _to_parts(sweep, spread, acc.apart(bar, _tuple(sweep, out)), acc)
+    _to_parts(sweep, op, spread, acc.apart(bar, _tuple(sweep, out)), acc)
 
 
 def _tuple(sweep: Sweep, v: Var) -> K.Tuple:
@@ -52,14 +52,15 @@ def _tuple(sweep: Sweep, v: Var) -> K.Tuple:
 
 
 def _to_parts(
-    sweep: Sweep, operands: Sequence[Operand], parts: Sequence[Bar | None], acc: Cotangents
+    sweep: Sweep, op: Op, operands: Sequence[Operand], parts: Sequence[Bar | None], acc: Cotangents
 ) -> None:
-    """Give what a tuple is made of the cotangents of its parts."""
+    """Give what a tuple is made of the cotangents of its parts: of structures as they were then."""
     left = list(parts)
     for operand in operands:
         if not isinstance(operand, P.Spread):
             bar = left.pop(0)
             if bar is not None:
+                _look(sweep, op, operand, acc)
                 acc.add(operand, bar)
             continue
         v = P.variable(operand)
@@ -72,6 +73,13 @@ def _to_parts(
         if any(left[:count]):
             acc.add(operand.value, Bar(None, parts=tuple(left[:count])))
         left = left[count:]
+
+
+def _look(sweep: Sweep, op: Op, operand: Operand, acc: Cotangents) -> None:
+    """Keep what a structure holds where its tangent becomes a part of a tuple."""
+    v = sweep.values.get(operand) if isinstance(operand, Var) else None
+    if v is not None and acc.shadows is not None and is_structure(v.kind):
+        sweep.look(v, acc.t, acc.shadows, op)
 
 
 def turned_unpack(sweep: Sweep, op: Op, bars: Sequence[Bar | None], acc: Cotangents) -> None:

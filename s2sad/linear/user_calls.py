@@ -49,7 +49,8 @@ class UserCall:
     """A user's function as one call sees it: what each of its parameters is given.
 
     `plain` is what is given by position, `named` what is given by name, both with what a method, a
-    bound function or a partial brings along.
+    bound function or a partial brings along. The `links` are pairs of an `extra` parameter, for
+    what an inner function captures, and the variable of the caller.
     """
 
     fn: object
@@ -58,6 +59,7 @@ class UserCall:
     extra: Mapping[str, Operand]
     plain: tuple[Operand, ...]
     named: Mapping[str, Operand]
+    links: tuple[tuple[str, str], ...]
 
 
 def user_call(t: Tangents, op: Op) -> UserCall | None:
@@ -112,7 +114,7 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
         raise t.cannot("s2sad cannot tell the parameters of the function that is called here.")
     found = dict(signature.bind(*plain, **named).arguments)
     captured = {p: captured_here(t, local, env.get(local, K.UNKNOWN)) for p, local in extra}
-    return UserCall(fn, params, found, captured, plain, named)
+    return UserCall(fn, params, found, captured, plain, named, extra)
 
 
 def _class_of(t: Tangents, owner: Operand, cls: type) -> Operand:

@@ -21,6 +21,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.checkpoints import is_checkpointed
 from s2sad.emitted.replay import runs_rounds
 from s2sad.errors import UnsupportedError
@@ -47,7 +48,18 @@ def runs_again(fn: Any) -> bool:
 
 def check_repeatable(d: Derivation, caller: Analysed, target: Target, find: Find) -> None:
     """Refuse a checkpointed function that might do something else when it is run again."""
+    once = next((p for p, kind in target.params.items() if _is_used_up(kind)), None)
+    if once is not None:
+        a = analyse(d, target.fn, target.params, tuple(p for p, _ in target.extra))
+        words = f"is given `{once}`, which may be read only once"
+        raise _refused(a, a.function.node, words, "Give it a list of the items: list(...).")
     _check(d, target, find, set(), frozenset(_changing(d, caller, target)))
+
+
+def _is_used_up(kind: Kind) -> bool:
+    """Say whether a value is, or holds, something that can be gone through once."""
+    once = isinstance(kind, K.Iterable_) and not kind.indexed
+    return once or any(map(_is_used_up, kind.inside))
 
 
 def _changing(d: Derivation, a: Analysed, target: Target) -> set[str]:
@@ -96,6 +108,9 @@ def _check(
     pure = Purity(a, d)
     for s in list(a.kinds.before):
         for node in () if _looked_at_where_called(a, s, find) else _own(s):
+            if any(isinstance(a.kinds.of.get(x), K.Unknown) for x in _gone_through(a, node)):
+                words = "goes through something that may be read only once"
+                raise _refused(a, node, words, "Give it a list of the items: list(...).")
             if isinstance(node, gast.Call) and not _repeats(a, node, pure):
                 inner = find(a, s, node)
                 if inner is None:
@@ -117,6 +132,16 @@ def check_untouched(d: Derivation) -> None:
             if a.scope.fn is fn and d.written_outside and _data(d, a):
                 words = f"reads `{_data(d, a)[0]}` from outside, and this program writes there"
                 raise _refused(a, a.function.node, words, "Pass it as an argument.")
+
+
+def _gone_through(a: Analysed, node: Node) -> list[Node]:
+    """Return what an expression, or the header of a loop, draws items from."""
+    if isinstance(node, gast.For | gast.comprehension):
+        return [node.iter]
+    reads = (
+        isinstance(node, gast.Call) and registry.effects_of(a.kinds.objects.get(node.func)).reads
+    )
+    return [*node.args, *(k.value for k in node.keywords)] if reads else []
 
 
 def _looked_at_where_called(a: Analysed, s: Node, find: Find) -> bool:
