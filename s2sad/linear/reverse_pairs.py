@@ -23,12 +23,13 @@ from s2sad.ir.program import Var
 from s2sad.linear.both_sweeps import BothSweeps
 from s2sad.linear.by_identity import is_memory, is_structure
 from s2sad.linear.cotangents_of import Bar
-from s2sad.linear.finished import apart, text_with_names, with_forward
+from s2sad.linear.finished import apart, tell, text_of_sweeps, with_forward
 from s2sad.linear.forward_entry import Around, table_of
 from s2sad.linear.function_facts import activity_of
 from s2sad.linear.headings import headed
 from s2sad.linear.linearise import linearise
 from s2sad.linear.read_outside import note_outside
+from s2sad.linear.stories import Sides, story_of_reverse
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.transpose import Stands, parted, transpose
 from s2sad.linear.user_calls import UserCall, name_of
@@ -89,6 +90,7 @@ def reverse_pair(
         d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), shadows, seeded
     )
     d.forwards[key] = found
+    d.reverses[found.forward] = found.reverse
     linear = linearise(program, table, wrt)
     value, dot = linear.program.block.end.results
     bar = Var(f"{a.function.result}_bar", tangent_kind(a.kinds.result))
@@ -113,7 +115,13 @@ def reverse_pair(
     block = P.Block(program.block.params, (*made.forward, *t.ops), P.End("next", (pair,)))
     whole = with_forward(both, dataclasses.replace(program, block=block), reverse.entries)
     doc = f"Value of {base}, and what its reverse needs."
-    node = define_with(a.function.node, found.forward, doc, text_with_names(both, whole), [])
+    text = text_of_sweeps(both, whole)
+    sides = Sides(
+        text.program.block, text.names, reverse.block, tuple(reverse.entries), tuple(reverse.needed)
+    )
+    story = d.told[a]
+    tell(both, sides)
+    node = define_with(a.function.node, found.forward, doc, text.body, [])
     add(d, node, a.function.source.fn, a)
     saved = Var("saved", K.UNKNOWN)
     start: tuple[P.Operation, ...] = ()
@@ -121,6 +129,11 @@ def reverse_pair(
         start = (P.Op(tuple(reverse.needed), L.UNPACK, (saved,)),)
     given = (saved, *given)
     block = P.Block(given, (*start, *reverse.block.ops), reverse.block.end)
+    text = text_of_sweeps(both, P.Program(found.reverse, block, None))
+    if d.telling:
+        d.told[a] = story_of_reverse(
+            both, dataclasses.replace(sides, names_there=text.names), story
+        )
     node = gast.FunctionDef(
         found.reverse,
         gast.arguments(
@@ -128,7 +141,7 @@ def reverse_pair(
         ),
         [
             gast.Expr(gast.Constant(f"Cotangents of the arguments of {base}.", None)),
-            *text_with_names(both, P.Program(found.reverse, block, None)),
+            *text.body,
         ],
         [],
         None,

@@ -19,11 +19,12 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps, one
 from s2sad.linear.cotangents_of import Bar
-from s2sad.linear.finished import apart, finished, text_with_names, with_forward
+from s2sad.linear.finished import apart, finished, tell, text_of_sweeps, with_forward
 from s2sad.linear.forward_entry import on_copies
 from s2sad.linear.handed_back import like
 from s2sad.linear.inner_pullbacks import backward_block, pullback_of
 from s2sad.linear.reverse_entry import owned_arguments
+from s2sad.linear.stories import Sides
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.transpose import Stands
 from s2sad.modes.shadows import Shadows, define_with
@@ -169,7 +170,9 @@ def _in_batch(
     ops = (*found.forward, *t.ops)
     block = P.Block(found.program.block.params, ops, P.End("next", (both,)))
     whole = with_forward(found, _on_copies(found, block, copies), inner.entries)
-    return text_with_names(found, whole)
+    text = text_of_sweeps(found, whole)
+    tell(found, Sides(text.program.block, text.names, inner.block, tuple(inner.entries)))
+    return text.body
 
 
 def _doc(d: Derivation, a: Analysed, request: Request, given: _Given) -> str:

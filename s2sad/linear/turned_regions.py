@@ -37,7 +37,7 @@ from s2sad.linear.memory_parts import root_of
 from s2sad.linear.put_back import undo
 from s2sad.linear.rounds import inside, kept
 from s2sad.linear.swapped import are_apart
-from s2sad.linear.sweep_state import Round, Sweep, in_place, owned
+from s2sad.linear.sweep_state import Reason, Round, Sweep, in_place, owned
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.tape import heads_of, met, reads_inside
 from s2sad.linear.turned_slots import hand_over
@@ -70,6 +70,8 @@ def undone(sweep: Sweep, op: Op, t: Tangents) -> list[Op]:
     """Put back what an operation overwrites, at the index that it had; return what keeps that."""
     keeping, back = undo(op, sweep.makers)
     owner, index, held = back.operands
+    assert isinstance(owner, Var) and isinstance(held, Var)
+    sweep.reasons[held] = Reason("memory", (op,), owner)
     sweep.copies = []
     now = sweep.as_it_stands(index, op, t) if isinstance(index, Var) else None
     if now is not None:
