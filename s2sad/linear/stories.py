@@ -196,8 +196,8 @@ class _Later:
         block, at = self.start[v]
         while self.goes_on(block, at, v.name, found) and block in self.around:
             region, outer, i = self.around[block]
-            if isinstance(region, P.For | P.While):
-                self.goes_on(block, 0, v.name, found)
+            for b in P.blocks(region) if isinstance(region, P.For | P.While) else ():
+                self.goes_on(b, 0, v.name, found)
             block, at = outer, i + 1
         return found
 

@@ -276,13 +276,13 @@ class _Teller:
             if not saves and not text:
                 continue
             line = self.line(self.bound_at(old))
-            active = old in self.active
+            active = bool(text) and old in self.active
             why = f"it is {text}" if text else "it is made up for the backward sweep"
             yield Variable(
                 n,
                 _name(self.a.function.source),
                 line,
-                self.described(old),
+                self.described(old) if text else "",
                 active,
                 why,
                 saved=bool(saves),
