@@ -18,17 +18,19 @@ class Kept:
     """One value that the forward sweep keeps for the backward sweep, and why.
 
     Under the name `item` it lies in `holder`: a list, or that name itself. What is put on a list
-    together is a `group`, in which the value has a place. The statement `over` gives the variable,
-    or the memory that it holds, something else (None: it only ends); `readers` are the user's
-    statements whose undoing reads the value.
+    together is a `group`, in which the value has a place; the `size` of the group is given where
+    not all in it are told of. The statements `over` give the variable, or the memory that it holds,
+    something else (none: it only ends); `readers` are the user's statements whose undoing reads the
+    value.
     """
 
     variable: str
     item: str
     holder: str
-    over: Any = None
+    over: tuple[Any, ...] = ()
     readers: tuple[Any, ...] = ()
     group: tuple[int, int] = (0, 0)
+    size: int = 0
 
     @property
     def taped(self) -> bool:
@@ -50,7 +52,9 @@ class Story:
 
     `reads` says by undoing which of the user's statements the backward sweep reads a variable,
     `notes` which names are notes, `calls` which hold what a call keeps for its own reverse,
-    `handed` what a forward function returns for its reverse.
+    `handed` what a forward function returns for its reverse. Names are those of the derived text,
+    `names` leads from them to those of the normalised program. A story that is `settled` tells of
+    the text as it stands; else polishing may have dropped what it tells of.
     """
 
     activity: Activity
@@ -61,6 +65,7 @@ class Story:
     calls: Mapping[str, Any] = field(default_factory=dict)
     handed: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
+    settled: bool = False
 
     def renamed(self, table: Mapping[str, str]) -> Story:
         """Return the same story where the derived text has other names; `names` leads back."""
@@ -83,5 +88,6 @@ class Story:
             notes={new(n): note for n, note in self.notes.items()},
             calls={new(n): s for n, s in self.calls.items()},
             handed=each(self.handed),
-            names={new: old for old, new in table.items()},
+            names={new(n): old for n, old in self.names.items()}
+            | {new: self.names.get(old, old) for old, new in table.items()},
         )

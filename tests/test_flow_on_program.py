@@ -35,6 +35,29 @@ def halved_until_small(x):
     return s
 
 
+def array_of_the_last_round(x):
+    for i in range(3):
+        u = np.sin(x) * (i + 1.0)
+        u[0] = x[1] * i
+    return np.sum(u * x)
+
+
+def arrays_of_two_lengths(x):
+    s = 0.0
+    for i in range(3):
+        u = x[: i + 1] * s
+        s = s + np.sum(x * x)
+    return s * np.sum(u)
+
+
+def array_of_a_while(x):
+    i = 0
+    while i < 2:
+        i += 1
+        u = np.exp(x) * i
+    return np.sum(u)
+
+
 def as_often_as_counted(x):
     s, n = x[0], 0
     while n < 3:
@@ -344,6 +367,9 @@ def pairs_on_a_stack(x):
 
 
 PROGRAMS = [
+    array_of_the_last_round,
+    arrays_of_two_lengths,
+    array_of_a_while,
     pairs_on_a_stack,
     popped_until_it_is_empty,
     popped_by_number,

@@ -42,6 +42,23 @@ def test_products_with_the_hessian(f):
     assert along(X) == pytest.approx(want, rel=1e-5, abs=1e-7)
 
 
+def squared(x):
+    return x * x
+
+
+@s2sad.elementwise(squared)
+def squared_partial(out, x):
+    return 2.0 * s2sad.stop_gradient(x)
+
+
+@pytest.mark.parametrize("operator", [s2sad.grad, s2sad.jacobian])
+def test_what_a_rule_stops_is_stopped_in_second_derivatives(operator):
+    slope = s2sad.grad(lambda x: np.sum(squared(x)))
+    assert np.array_equal(slope(X), 2.0 * X)
+    assert not np.any(operator(lambda x: np.sum(slope(x)))(X))
+    assert not np.any(s2sad.jvp(slope, (X,), (V,))[1])
+
+
 def stopped(x, y):
     held = s2sad.stop_gradient(y)
     return np.sum(x * x * held * y)

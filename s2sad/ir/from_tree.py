@@ -218,7 +218,7 @@ class _Writer:
                 made = self.closure(s, s.args, s.name)
                 self.bound(made)
             case gast.Break():
-                return P.End("break", self.given(self.leaves))
+                return P.End("break", self.given(self.leaves), s)
             case gast.Raise():
                 given = [self.value(v) for v in (s.exc, s.cause) if v is not None]
                 return P.End("raise", tuple(given), self.facts.function.origins.get(s, s))

@@ -16,7 +16,7 @@ Where several ways lead on, a variable says whether the loop is left, and a bran
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from s2sad import kinds as K
@@ -86,7 +86,8 @@ class _Rounds:
             if len(going) < 2 or not rest.ops:
                 return self.chosen(before, region, rest)
         made, leaves, flag = self.asked(region)
-        leave, stay = P.Block((), (), P.End("break", leaves)), P.Block((), (), P.End("next"))
+        leave = P.Block((), (), P.End("break", leaves, _break_of(P.blocks(region))))
+        stay = P.Block((), (), P.End("next"))
         return self.chosen((*before, made), P.If((), flag, leave, stay, "if", region.origin), rest)
 
     def chosen(self, before: Ops, region: P.If, rest: P.Block) -> P.Block:
@@ -95,8 +96,9 @@ class _Rounds:
         outs = _like(self.carries)
         end = P.End("next", outs)
         if all(b.end.how != "next" for b in arms):
+            origin = _break_of(arms)
             arms, outs = [_goes_on(b) for b in arms], _like(self.outs)
-            end = P.End("break", outs)
+            end = P.End("break", outs, origin)
         made = P.If(outs, region.test, arms[0], arms[1], "if", region.origin)
         return P.Block((), (*before, made), end)
 
@@ -189,6 +191,17 @@ def _followed(arm: P.Block, outs: tuple[Var, ...], rest: P.Block) -> P.Block:
         return arm
     behind = substituted(rest, dict(zip(outs, arm.end.results, strict=True)))
     return P.Block((), (*arm.ops, *behind.ops), behind.end)
+
+
+def _break_of(blocks: Iterable[P.Block]) -> P.Code:
+    """Return the statement that leaves the loop in one of some blocks."""
+    for block in blocks:
+        if block.end.how == "break":
+            return block.end.origin
+        for operation in block.ops:
+            if not isinstance(operation, Op) and leaves_loop(operation):
+                return _break_of(P.blocks(operation))
+    return None
 
 
 def _goes_on(arm: P.Block) -> P.Block:

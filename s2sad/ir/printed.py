@@ -23,8 +23,16 @@ from s2sad.ir.effects import Derived
 from s2sad.ir.folding import Fold, fold
 from s2sad.ir.program import Var
 from s2sad.ir.to_tree import Printer
-from s2sad.ir.versions import versions
+from s2sad.ir.versions import Versions, versions
 from s2sad.nodes import Node, clone
+
+
+@dataclass(frozen=True)
+class Named:
+    """A function in which a program prints, and the names that variables have there."""
+
+    node: Node
+    names: Versions
 
 
 def printed(
@@ -37,11 +45,30 @@ def printed(
 
     Where it `comes_back` to the passes on the tree it has the marks that these read.
     """
+    return printed_with_names(program, temps, derived, comes_back).node
+
+
+def printed_with_names(
+    program: P.Program,
+    temps: frozenset[str] = frozenset(),
+    derived: Derived | None = None,
+    comes_back: bool = True,
+    alone: frozenset[Var] = frozenset(),
+) -> Named:
+    """Return the function in which a program prints, and the names of variables.
+
+    What is to stand `alone` has a statement of its own.
+    """
     params = _parameters(program)
     shadows = derived.shadows if derived is not None else frozenset[Var]()
-    found = fold(program, lambda v: not v.name or v.name in temps or v in shadows, derived=derived)
+
+    def moves(v: Var) -> bool:
+        return (not v.name or v.name in temps or v in shadows) and v not in alone
+
+    found = fold(program, moves, derived=derived)
     names = versions(program, found, temps, params)
-    return _function(program, params, Printer(found, names, comes_back=comes_back))
+    node = _function(program, params, Printer(found, names, comes_back=comes_back))
+    return Named(node, names)
 
 
 def flat(program: P.Program) -> Node:

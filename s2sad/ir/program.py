@@ -114,9 +114,13 @@ class Op:
 
 @dataclass(frozen=True, eq=False)
 class Undone:
-    """Where an operation of a backward sweep comes from: the statement that it undoes."""
+    """Where an operation of a backward sweep comes from: the `statement` that it undoes.
+
+    The `heading` is what stands above it in the text, None where that would say nothing.
+    """
 
     heading: Code
+    statement: Code = None
 
 
 @dataclass(frozen=True)

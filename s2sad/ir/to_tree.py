@@ -122,7 +122,7 @@ class Printer:
             case "next":
                 return self.copies(outs, end.results)
             case "break":
-                return [*self.copies(leaves, end.results), gast.Break()]
+                return [*self.copies(leaves, end.results), locate(gast.Break(), end.origin)]
             case "raise":
                 given = [self.value(r) for r in end.results]
                 made = gast.Raise(*given, *[None] * (2 - len(given)))
@@ -145,7 +145,8 @@ class Printer:
 
     def operation(self, operation: P.Operation, leaves: tuple[Var, ...]) -> Block:
         """Return the statements of an operation, which stand where the user's statement does."""
-        return [locate(s, operation.origin) for s in self.statements(operation, leaves)]
+        origin = _statement(operation)
+        return [locate(s, origin) for s in self.statements(operation, leaves)]
 
     def statements(self, operation: P.Operation, leaves: tuple[Var, ...]) -> Block:
         match operation:
@@ -184,7 +185,9 @@ class Printer:
     def given(self, out: Var, made: Node, op: Op | None) -> Block:
         """Give a value its name, or keep it for where it is used."""
         if out in self.fold.values:
-            self.pending[out] = made
+            calls = isinstance(made, gast.Call)  # whose position is that of the user's call
+            placed = not self.comes_back and not calls
+            self.pending[out] = locate(made, _statement(op)) if placed else made
             return []
         made = _indexed(made)
         if out in self.fold.unused and not out.name:
@@ -530,6 +533,12 @@ class Printer:
                 keys.append(self.value(first))
                 values.append(self.value(given.pop(0)))
         return gast.Dict(keys, values)
+
+
+def _statement(operation: P.Operation | None) -> P.Code:
+    """Return the statement that an operation is a part of, or that it undoes."""
+    origin = None if operation is None else operation.origin
+    return origin.statement if isinstance(origin, P.Undone) else origin
 
 
 def _denied(test: Node) -> Node:

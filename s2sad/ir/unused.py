@@ -58,7 +58,7 @@ class _Sweep:
     def block(self, block: P.Block, takes: Kept, leaves: Kept) -> P.Block:
         end = block.end
         if end.how in ("next", "break"):
-            end = P.End(end.how, _those(end.results, takes if end.how == "next" else leaves))
+            end = replace(end, results=_those(end.results, takes if end.how == "next" else leaves))
         return P.Block(self.some(block.params), self.ops(block, leaves), end)
 
     def whole(self, block: P.Block) -> P.Block:

@@ -104,6 +104,12 @@ class Versions:
             self.chosen[one] = self.choose(one, made)
         return self.chosen[one]
 
+    def given(self, v: Var) -> str:
+        """Return the name under which a variable was printed; empty if it has got none."""
+        if v.cell or v in self.cells:
+            return self.of(v)
+        return self.chosen.get(self.classes.of(v), "")
+
     def choose(self, one: Var, made: Node) -> str:
         others = {self.chosen[c] for c in self.classes.against(one) if c in self.chosen}
         others |= self.words.outside

@@ -57,7 +57,7 @@ def _in_arms(block: P.Block, change: Callable[[P.Block], P.Block]) -> P.Block:
 
 
 def _with_result(block: P.Block, at: int, number: Var) -> P.Block:
-    end = P.End(block.end.how, _put(block.end.results, at, number))
+    end = dataclasses.replace(block.end, results=_put(block.end.results, at, number))
     return dataclasses.replace(block, end=end)
 
 

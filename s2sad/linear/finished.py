@@ -12,19 +12,31 @@ from dataclasses import dataclass
 from s2sad.ir import program as P
 from s2sad.ir.program import Var
 from s2sad.ir.unused import without_unused
+from s2sad.ir.versions import Versions
 from s2sad.linear.bar_names import named
 from s2sad.linear.both_sweeps import BothSweeps
 from s2sad.linear.filled_displays import filled
-from s2sad.linear.forward_entry import printed_of, settled
+from s2sad.linear.forward_entry import named_text, settled
 from s2sad.linear.put_back import without_needless
 from s2sad.linear.slots import Entry, narrowed, read_in
+from s2sad.linear.stories import Sides, sides_of_one, story_of
 from s2sad.linear.tape import needed_in
 from s2sad.nodes import Block
 
 
 def finished(found: BothSweeps, program: P.Program) -> Block:
-    """Return the statements of a program that holds both sweeps."""
-    return text_with_names(found, with_backward(found, program)[0])
+    """Return the statements of a program that holds both sweeps, and tell what they keep."""
+    program, entries = with_backward(found, program)
+    text = text_of_sweeps(found, program)
+    tell(found, sides_of_one(text.program.block, text.names, entries))
+    return text.body
+
+
+def tell(found: BothSweeps, sides: Sides) -> None:
+    """Put into the story of a function what it keeps for its backward sweep, where one asks."""
+    d, a = found.table.derivation, found.table.facts.analysed
+    if d.telling:
+        d.told[a] = story_of(found, sides, d.told[a])
 
 
 def with_backward(found: BothSweeps, program: P.Program) -> tuple[P.Program, list[Entry]]:
@@ -63,6 +75,17 @@ def apart(found: BothSweeps, block: P.Block, forward: Sequence[P.Operation]) -> 
     return Apart(made, needed_in(made, forward, params), entries)
 
 
-def text_with_names(found: BothSweeps, program: P.Program) -> Block:
-    """Return the statements of a program whose algebra is done; cotangents have good names."""
-    return printed_of(found.table, found.linear, named(program, found.made.words))
+@dataclass(frozen=True)
+class SweepText:
+    """The statements in which a program prints, and the names that its variables have there."""
+
+    program: P.Program
+    body: Block
+    names: Versions
+
+
+def text_of_sweeps(found: BothSweeps, program: P.Program) -> SweepText:
+    """Return the text of a program whose algebra is done; cotangents have good names."""
+    program = named(program, found.made.words)
+    text = named_text(found.table, found.linear, program)
+    return SweepText(program, text.node.body, text.names)

@@ -27,7 +27,7 @@ from s2sad.ir.grown import grown
 from s2sad.ir.left_last import left_last
 from s2sad.ir.memories import memories
 from s2sad.ir.ordered import ordered
-from s2sad.ir.printed import printed
+from s2sad.ir.printed import Named, printed, printed_with_names
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
 from s2sad.ir.to_the_end import to_the_end
@@ -39,6 +39,7 @@ from s2sad.linear.caught import ANYTHING, Raised
 from s2sad.linear.device_numbers import with_arrays
 from s2sad.linear.directions import tangents_of
 from s2sad.linear.function_facts import activity_of, doc_of, named_to_the_end
+from s2sad.linear.headings import crossing
 from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.push import pushed
 from s2sad.linear.slots import UNREAD
@@ -247,11 +248,9 @@ def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) 
 
 def printed_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) -> Block:
     """Return the statements in which a program prints whose algebra is done."""
-    temps = _made_up(table.facts.analysed, linear, made)
-    caught = any(isinstance(o, P.Try | P.With) for o in P.every(made.block))
-    known = Derived(memories(made), linear.values, frozenset(linear.of.values()), caught)
     if table.backward:
-        return _statements(printed(made, temps, known, comes_back=False))
+        return _statements(named_text(table, linear, made).node)
+    temps, known = _made_up(table.facts.analysed, linear, made), _known(linear, made)
     parts = temps | {v.name for v in known.shadows}
     made = checked(ordered(made, known, lambda v: not v.name or v.name in parts))
     if not table.derivation.abreast:
@@ -259,6 +258,18 @@ def printed_of(table: Table, linear: Linear, made: P.Program, seeded: bool = Tru
     made = checked(_abreast(table, linear, made, temps, seeded))
     temps |= {name for dot, name in table.names.lists.items() if dot in temps}
     return _statements(printed(made, temps, comes_back=False))
+
+
+def named_text(table: Table, linear: Linear, made: P.Program) -> Named:
+    """Return the text of a program with a backward sweep, whose algebra is done, and its names."""
+    temps = _made_up(table.facts.analysed, linear, made)
+    apart = crossing(made.block) if table.derivation.plain else frozenset[Var]()
+    return printed_with_names(made, temps, _known(linear, made), False, apart)
+
+
+def _known(linear: Linear, made: P.Program) -> Derived:
+    caught = any(isinstance(o, P.Try | P.With) for o in P.every(made.block))
+    return Derived(memories(made), linear.values, frozenset(linear.of.values()), caught)
 
 
 def _statements(node: Node) -> Block:

@@ -6,11 +6,12 @@ out_bar = 2.0 * out
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import gast
 
+from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op
 from s2sad.ir.rebuilt import with_blocks
@@ -28,6 +29,28 @@ def headed(ops: Iterable[P.Operation], table: Table) -> tuple[P.Operation, ...]:
     return _Headings(table).all(ops)
 
 
+def crossing(block: P.Block) -> frozenset[P.Var]:
+    """Return what is computed by undoing one statement and read by undoing another, or at last."""
+    undone: dict[P.Var, P.Code] = {}
+    for op in P.every(block):
+        if isinstance(op, Op) and isinstance(op.origin, P.Undone):
+            known = (v for v in op.outs if not isinstance(v.kind, K.Unknown))
+            numbers = (v for v in known if K.differentiable(v.kind))
+            undone |= dict.fromkeys(numbers, op.origin.statement)
+    found = [r for b in _blocks(block) for r in map(P.variable, b.end.results) if r in undone]
+    for op in P.every(block):
+        there = op.origin.statement if isinstance(op.origin, P.Undone) else None
+        read = filter(None, map(P.variable, P.operands(op)))
+        found += [v for v in read if v in undone and undone[v] is not there]
+    return frozenset(v for v in found if v is not None)
+
+
+def _blocks(block: P.Block) -> Iterator[P.Block]:
+    yield block
+    for op in P.every(block):
+        yield from () if isinstance(op, Op) else P.blocks(op)
+
+
 @dataclass
 class _Headings:
     table: Table
@@ -39,14 +62,17 @@ class _Headings:
     def operation(self, operation: P.Operation) -> P.Operation:
         if isinstance(operation, Op):
             return replace(operation, origin=self.undone(operation.origin))
-        made = replace(operation, origin=P.Undone(None))
+        made = replace(operation, origin=P.Undone(None, self.statement(operation.origin)))
         return with_blocks(made, lambda b: P.Block(b.params, self.all(b.ops), b.end))
 
     def undone(self, origin: P.Code) -> P.Undone:
-        statement = self.table.facts.analysed.function.origins.get(origin)
+        statement = self.statement(origin)
         if id(statement) not in self.known:
-            self.known[id(statement)] = P.Undone(self.heading(statement))
+            self.known[id(statement)] = P.Undone(self.heading(statement), statement)
         return self.known[id(statement)]
+
+    def statement(self, origin: P.Code) -> P.Code:
+        return self.table.facts.analysed.function.origins.get(origin)
 
     def heading(self, statement: P.Code) -> P.Code:
         if statement is None or isinstance(statement, _HOLD_OTHERS):

@@ -15,7 +15,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import substituted
 from s2sad.linear.both_sweeps import BothSweeps
-from s2sad.linear.finished import text_with_names
+from s2sad.linear.finished import text_of_sweeps
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.transpose import parted
 from s2sad.names import Names
@@ -42,7 +42,7 @@ def pullback_of(found: BothSweeps, t: Tangents, inner: P.Block, captured: Mappin
     args = [gast.Name(v.name, gast.Param(), None, None) for v in inner.params]
     params = gast.arguments(args, [], None, [], [], None, [])
     program = P.Program("pullback", substituted(inner, table), None)
-    body = text_with_names(found, program)
+    body = text_of_sweeps(found, program).body
     node = gast.FunctionDef("pullback", params, body, [], None, None, [])
     free = names_read(node) - block_writes(body)  # what turned out not to be read has no name there
     read = {v: word for v, word in words.items() if word in free}

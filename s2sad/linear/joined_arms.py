@@ -22,7 +22,7 @@ from s2sad.ir.rebuilt import substituted
 from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name
 from s2sad.linear.memory_parts import root_of
 from s2sad.linear.rematerialised import Part, rematerialised
-from s2sad.linear.sweep_state import Sweep, in_place, owned
+from s2sad.linear.sweep_state import Reason, Sweep, in_place, owned
 from s2sad.linear.tangent_table import tangent_kind
 from s2sad.linear.tape import bound_in, met, needed_in
 from s2sad.primitives import language as L
@@ -86,6 +86,8 @@ def joined(sweep: Sweep, fork: Fork, arms: Sequence[Arm], acc: Cotangents) -> Fo
     ways = [way_back(sweep, fork, a, differ, alike) for a in leading]
     asks = len(ways) > 1 and (bool(differ) or any(w.block.ops for w in ways))
     number = Var("arm", K.INT) if asks and fork.test is None else None
+    if number is not None:
+        sweep.reasons[number] = Reason("arm", (fork.region,))
     if asks:
         outs = tuple(Var(bar_name(v), tangent_kind(v.kind)) for v in map(acc.value, differ))
         choose(acc, fork, number, outs, [_first(w.block, len(differ)) for w in ways])
@@ -183,7 +185,8 @@ def plain_end(sweep: Sweep, end: P.End) -> P.End:
     if end.how not in ("next", "break"):
         return end
     pairs = sweep.loops[-1].handed(end)
-    return P.End(end.how, tuple(r for p, r in pairs if p not in sweep.values))
+    results = tuple(r for p, r in pairs if p not in sweep.values)
+    return dataclasses.replace(end, results=results)
 
 
 def free_in(sweep: Sweep, region: P.Region) -> list[Var]:

@@ -156,7 +156,7 @@ class _Walk:
         if end.how == "break":
             assert loop is not None
             takes = Takes(loop.outs)
-        return P.End(end.how, self.handed_over(end.results, takes))
+        return dataclasses.replace(end, results=self.handed_over(end.results, takes))
 
     def handed_over(self, results: Sequence[Operand], takes: Takes) -> tuple[Operand, ...]:
         """Return results with their tangents, in the order in which they are taken up."""

@@ -24,7 +24,7 @@ from s2sad.linear.operand_binding import Bound, bound_to
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.push import product
 from s2sad.linear.regular_points import kept_back, regular_back
-from s2sad.linear.ruled import spliced
+from s2sad.linear.ruled import spliced_in
 from s2sad.linear.tangent_table import NOTHING, Tangents, tangent_kind
 from s2sad.linear.tangents_of import Computed
 from s2sad.modes.inline import RuleRefusal
@@ -67,7 +67,7 @@ def _by_partials(
     }
     read = regular_back(t, told, {"out": told.out} | _plain(bound), out_bar)
     given = {**given, **{first if n == "out" else n: o for n, o in read.items()}}
-    made = spliced(t.table.refs, partials, given, t.origin, len(order))
+    made = spliced_in(t, partials, given, len(order))
     t.ops += made.ops
     for parameter, partial in zip(order, made.results, strict=True):
         operand, dot = bound.arrays.get(parameter, (NOTHING, NOTHING))
@@ -101,7 +101,7 @@ def _by_pullback(
         pairs += more
     wraps = registry.wants_arrays(told.fn)
     apart = bool(rule.calls)  # of what it is given in the place of functions no kind is known
-    made = spliced(t.table.refs, pull, given, t.origin, len(pairs), wraps, apart)
+    made = spliced_in(t, pull, given, len(pairs), wraps, apart)
     t.ops += made.ops
     kind = told.out.kind
     for (operand, dot), value in zip(pairs, made.results, strict=True):

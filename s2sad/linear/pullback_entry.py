@@ -26,13 +26,14 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.known.spaces import NUMPY
 from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps
 from s2sad.linear.cotangents_of import Bar
-from s2sad.linear.finished import Apart, apart, text_with_names, with_forward
+from s2sad.linear.finished import Apart, apart, tell, text_of_sweeps, with_forward
 from s2sad.linear.forward_entry import on_copies
 from s2sad.linear.handed_back import derivatives
 from s2sad.linear.inner_pullbacks import backward_block, pullback_of
 from s2sad.linear.read_outside import kept_outside
 from s2sad.linear.ready import Stands
 from s2sad.linear.reverse_entry import item, owned_arguments
+from s2sad.linear.stories import Sides
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node, assign, attribute, call, name
@@ -76,8 +77,9 @@ def pullback_entry(
     copies = _copies(vjp, program, inner.needed)
     whole = on_copies(program, copies, vjp.found.linear, vjp.found.table)
     whole = with_forward(vjp.found, _with_pullback(vjp, whole, inner), inner.entries)
-    body = text_with_names(vjp.found, whole)
-    return look_before_copies(d, a, define_with(a.function.node, entry, doc, body, []))
+    text = text_of_sweeps(vjp.found, whole)
+    tell(vjp.found, Sides(text.program.block, text.names, inner.block, tuple(inner.entries)))
+    return look_before_copies(d, a, define_with(a.function.node, entry, doc, text.body, []))
 
 
 def _given(kind: K.Kind) -> K.Kind:

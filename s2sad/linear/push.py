@@ -27,7 +27,7 @@ from s2sad.linear.operand_binding import Bound, bound_to, moving
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.raising import may_raise, refuse_caught
 from s2sad.linear.regular_points import chosen, regular, zero_test
-from s2sad.linear.ruled import spliced
+from s2sad.linear.ruled import spliced_in
 from s2sad.linear.tangent_table import NOTHING, Table, Tangents
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.zero_tangents import nothing
@@ -218,12 +218,12 @@ def _partials(
     if guard is not None and guard.steep and not guard.wild and not guard.out:
         steep = [n for n in moves if n in rule.steep] or moves
     safe = {**given, **regular(t, told, guard, bound, steep)}
-    made = spliced(t.table.refs, partials, safe, t.origin, len(order))
+    made = spliced_in(t, partials, safe, len(order))
     t.ops += made.ops
     found = dict(zip(order, made.results, strict=True))
     others = [n for n in moves if n not in steep]
     if others:
-        plain = spliced(t.table.refs, partials, given, t.origin, len(order))
+        plain = spliced_in(t, partials, given, len(order))
         t.ops += plain.ops
         found |= {n: p for n, p in zip(order, plain.results, strict=True) if n in others}
     return found
@@ -317,7 +317,7 @@ def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
         if guard.steep and not guard.wild and not guard.out:
             steep = [n for n in moves if n in rule.steep] or moves
         given |= regular(t, told, guard, bound, steep)
-    made = spliced(t.table.refs, push, given, t.origin, 0)
+    made = spliced_in(t, push, given, 0)
     t.ops += made.ops
     (value,) = made.results
     if value is None or value == NOTHING:

@@ -21,10 +21,11 @@ from s2sad.ir.program import Var
 from s2sad.linear.both_sweeps import BothSweeps
 from s2sad.linear.by_identity import is_memory, is_structure
 from s2sad.linear.cotangents_of import Bar
-from s2sad.linear.finished import apart, text_with_names, with_forward
+from s2sad.linear.finished import apart, tell, text_of_sweeps, with_forward
 from s2sad.linear.headings import headed
 from s2sad.linear.read_outside import data_outside, note_outside
 from s2sad.linear.ready import key_of, ready_to_reverse
+from s2sad.linear.stories import Sides, story_of_reverse
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.transpose import parted, transpose
 from s2sad.linear.user_calls import UserCall, name_of
@@ -84,6 +85,7 @@ def reverse_pair(
         d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), shadows, seeded
     )
     d.forwards[key] = found
+    d.reverses[found.forward] = found.reverse
     value, dot = linear.program.block.end.results
     bar = Var(f"{a.function.result}_bar", tangent_kind(a.kinds.result))
     params = {v.name: v for v in program.block.params}
@@ -109,7 +111,13 @@ def reverse_pair(
     doc = f"Value of {base}, and what its reverse needs."
     if bare:
         doc = f"What the reverse of {base} needs."
-    node = define_with(a.function.node, found.forward, doc, text_with_names(both, whole), [])
+    text = text_of_sweeps(both, whole)
+    sides = Sides(
+        text.program.block, text.names, reverse.block, tuple(reverse.entries), tuple(reverse.needed)
+    )
+    story = d.told[a]
+    tell(both, sides)
+    node = define_with(a.function.node, found.forward, doc, text.body, [])
     add(d, node, a.function.source.fn, a)
     saved = Var("saved", K.UNKNOWN)
     start: tuple[P.Operation, ...] = ()
@@ -117,6 +125,11 @@ def reverse_pair(
         start = (P.Op(tuple(reverse.needed), L.UNPACK, (saved,)),)
     given = (saved, *given)
     block = P.Block(given, (*start, *reverse.block.ops), reverse.block.end)
+    text = text_of_sweeps(both, P.Program(found.reverse, block, None))
+    if d.telling:
+        d.told[a] = story_of_reverse(
+            both, dataclasses.replace(sides, names_there=text.names), story
+        )
     node = gast.FunctionDef(
         found.reverse,
         gast.arguments(
@@ -124,7 +137,7 @@ def reverse_pair(
         ),
         [
             gast.Expr(gast.Constant(f"Cotangents of the arguments of {base}.", None)),
-            *text_with_names(both, P.Program(found.reverse, block, None)),
+            *text.body,
         ],
         [],
         None,

@@ -22,7 +22,7 @@ from s2sad.ir.rebuilt import substituted
 from s2sad.linear.counted import counted, entry_of, putting
 from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.slots import UNREAD, Entry
-from s2sad.linear.sweep_state import Sweep, Tape
+from s2sad.linear.sweep_state import Reason, Sweep, Tape
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tape import Loop, bound_along, heads_of, needed_in
 from s2sad.primitives import language as L
@@ -219,6 +219,7 @@ def _of_counted(
 ) -> Kept:
     """Return a loop that counts its rounds, and runs backward by their number."""
     counting, count = counted(loop)
+    sweep.reasons[count] = Reason("rounds", (loop,))
     if not needed or numbers is None:
         over = Rounds(count, _NONE, count).again(t)
         return Kept((counting,), over, Var(UNREAD, K.INT), back)

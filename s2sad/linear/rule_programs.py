@@ -36,7 +36,8 @@ class RuleProgram:
     """A rule for some kinds: its program and what names mean in it, or `why` it is called instead.
 
     `result` is the kind of what it returns, `refuses` are its words where it takes no such call.
-    Nobody wrote the names in `temps`.
+    Nobody wrote the names in `temps`. One that `stops` derivatives says so to nobody once it is a
+    part of another program.
     """
 
     program: P.Program | None = None
@@ -44,6 +45,7 @@ class RuleProgram:
     temps: frozenset[str] = frozenset()
     result: Kind = K.UNKNOWN
     refuses: str | None = None
+    stops: bool = False
     why: str = ""
 
 
@@ -198,7 +200,7 @@ def _analysed(asked: Asked) -> RuleProgram:
     if why:
         return RuleProgram(result=result, why=why)
     temps = frozenset({*a.function.temps, a.function.result})
-    return RuleProgram(program, outside, temps, result)
+    return RuleProgram(program, outside, temps, result, stops=bool(a.function.stopped))
 
 
 def parameters(rule: Callable[..., object]) -> tuple[inspect.Parameter, ...]:

@@ -19,6 +19,7 @@ import math
 import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,13 +48,38 @@ from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
 from s2sad.syntax.decided import Decided, SettledNum, SettledStr
 
+if TYPE_CHECKING:
+    from s2sad.linear.tangent_table import Tangents
+
 
 @dataclass(frozen=True)
 class Spliced:
-    """Operations, and what they give: one operand for each item that the rule returns, or None."""
+    """Operations, and what they give: one operand for each item that the rule returns, or None.
+
+    Derivatives that the rule `stops` are not seen to be stopped here.
+    """
 
     ops: tuple[P.Operation, ...]
     results: tuple[P.Operand | None, ...]
+    stops: bool = False
+
+
+def spliced_in(
+    t: Tangents,
+    rule: Callable[..., object],
+    given: Given,
+    count: int,
+    arrays: bool = False,
+    apart: bool = False,
+) -> Spliced:
+    """Return the operations that a rule amounts to where tangents are.
+
+    One that stops derivatives is called where the text is derived again, which sees it there.
+    """
+    made = spliced(t.table.refs, rule, given, t.origin, count, arrays, apart)
+    if made.stops and t.table.derivation.for_reading:
+        return spliced(t.table.refs, rule, given, t.origin, count, arrays, True)
+    return made
 
 
 def spliced(
@@ -86,7 +112,7 @@ def spliced(
         back = Symbols(_fresh, {mine: theirs for theirs, mine in symbols.table.items()})
         result = K.mapped(_unsettled, back.kind(made.result))
         return Spliced(*called(call, refs, replace(made, result=result)))
-    return _Splice(call, refs, made, symbols).run()
+    return replace(_Splice(call, refs, made, symbols).run(), stops=made.stops)
 
 
 def _each(given: Given) -> Iterator[P.Operand]:

@@ -20,10 +20,11 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps, one
 from s2sad.linear.callers_memory import Forward, on_callers_memory
 from s2sad.linear.cotangents_of import Bar
-from s2sad.linear.finished import apart, finished, text_with_names, with_forward
+from s2sad.linear.finished import apart, finished, tell, text_of_sweeps, with_forward
 from s2sad.linear.handed_back import like
 from s2sad.linear.inner_pullbacks import backward_block, pullback_of
 from s2sad.linear.ready import Stands
+from s2sad.linear.stories import Sides
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.modes.shadows import Shadows, define_with
 from s2sad.names import Names
@@ -171,7 +172,9 @@ def _in_batch(found: BothSweeps, forward: Forward, inner: P.Block) -> Block:
     both = t.emit(L.TUPLE, (forward.value, function), K.UNKNOWN)
     block = P.Block(forward.params, (*forward.ops, *t.ops), P.End("next", (both,)))
     whole = with_forward(found, forward.begun(found, block), back.entries)
-    return text_with_names(found, whole)
+    text = text_of_sweeps(found, whole)
+    tell(found, Sides(text.program.block, text.names, back.block, tuple(back.entries)))
+    return text.body
 
 
 def _doc(d: Derivation, a: Analysed, request: Request, given: _Given) -> str:

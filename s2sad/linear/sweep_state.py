@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from s2sad import kinds as K
 from s2sad import runtime
@@ -51,6 +52,19 @@ class Tape:
     back: Var | None = None
 
 
+@dataclass(frozen=True)
+class Reason:
+    """Why the forward sweep makes a value that is no value of the user's.
+
+    It is a copy of `memory` that the operations in `by` write, what a "call" keeps for its reverse,
+    the "arm" that was taken, or the number of "rounds" of a loop.
+    """
+
+    about: Literal["memory", "call", "arm", "rounds"]
+    by: tuple[P.Operation, ...]
+    memory: Var | None = None
+
+
 @dataclass
 class Sweep:
     """What is known while a program is turned round.
@@ -60,7 +74,8 @@ class Sweep:
     read last, `makers` what has bound it. `instead` says what stands in the forward sweep in the
     place of a call, `temps` are results of operations on tangents. The `loops` are those around;
     one that is `called` may run often, too. `tape` is that of the loops, `entries` are what is put
-    there. Memory that is `handed` to others is not put back, by called functions neither.
+    there. Memory that is `handed` to others is not put back, by called functions neither. The
+    `reasons` say why there are values that the user's program has not.
     """
 
     values: dict[Var, Var]
@@ -75,6 +90,12 @@ class Sweep:
     tape: Tape = field(default_factory=Tape)
     entries: list[Entry] = field(default_factory=list)
     handed: frozenset[Var] = frozenset()
+    reasons: dict[Var, Reason] = field(default_factory=dict)
+
+    def note_copy(self, out: Var, v: Var, op: Op) -> None:
+        """Note that memory is copied where an operation reads it, as others write it later."""
+        later = (w for w in self.written.of(v) if self.written.follows(w, op))
+        self.reasons[out] = Reason("memory", tuple(later), v)
 
     def is_handed(self, v: Var) -> bool:
         """Say whether somebody else goes on to see the memory of a variable."""
@@ -174,6 +195,7 @@ class Sweep:
         else:
             made = _called(t, runtime.private, v, out, op)
         self.copies.append(made)
+        self.note_copy(out, v, op)
         return out
 
     def as_it_was(self, v: Var, op: Op, t: Tangents) -> Var:
@@ -182,6 +204,7 @@ class Sweep:
             return v
         out = Var(v.name, v.kind)
         self.copies.append(Op((out,), L.method("copy"), (v,), (), (Place(v),), (), op.origin))
+        self.note_copy(out, v, op)
         return out
 
     def look(self, v: Var, t: Tangents, shadows: Shadows, op: Op) -> None:
@@ -189,6 +212,7 @@ class Sweep:
         if self.written.after(op, v):
             shadows.seen[v] = seen = Var("", K.UNKNOWN)
             self.copies.append(_called(t, held_numbers.picture, v, seen, op))
+            self.note_copy(seen, v, op)
 
     def is_memory(self, v: Var, t: Tangents) -> bool:
         """Say whether an array is memory that is written somewhere, a part of it, or holds it."""

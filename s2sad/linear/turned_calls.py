@@ -12,7 +12,7 @@ from s2sad.linear.by_identity import Shadows, are_plain, is_memory, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.run_again import check_again, is_run_again, run_again
-from s2sad.linear.sweep_state import Sweep, owned
+from s2sad.linear.sweep_state import Reason, Sweep, owned
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.turned_slots import complete
 from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of
@@ -47,6 +47,8 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         saved = run_again(sweep, op, noted, pair.forward, t)
     else:
         sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
+        sweep.reasons[saved] = Reason("call", (noted.op,))
+    note_caller(pair, noted, t)
     everything = {**call.given, **call.extra}
     given: list[Operand] = [saved]
     for p in pair.shadows:
@@ -110,6 +112,8 @@ def _by_identity(
         check_again(noted, t)
     pair = reverse_pair(t.table.derivation, call, noted.active, lent_to(sweep, op, noted, t))
     sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
+    sweep.reasons[saved] = Reason("call", (noted.op,))
+    note_caller(pair, noted, t)
     given: list[Operand] = [saved, shadows.table]
     everything = {**call.given, **call.extra}
     named = [p for p, given in everything.items() if isinstance(given, dict)]
@@ -124,6 +128,12 @@ def _by_identity(
                     acc.add(dot, Bar(shadows.taken(t, sweep.values[dot]), True))
             continue
         pass_on(sweep, everything[p], values[p], op, acc, False)
+
+
+def note_caller(pair: Reverse, noted: CallOfUser, t: Tangents) -> None:
+    """Note which call a reverse was made for first: its parameters are active by that."""
+    caller = t.table.facts.analysed, noted.op.origin
+    t.table.derivation.called.setdefault(pair.reverse, caller)
 
 
 def lent_to(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> frozenset[str]:

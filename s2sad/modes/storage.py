@@ -73,7 +73,7 @@ class Held:
 
     def note(self, save: Node, item: str, holder: str, first: Any = None) -> None:
         """Note what is kept where a Save stands; `first` is the one that its group begins with."""
-        over = save.key[1] if save.key[0] in ("over", "part") else None
+        over = (save.key[1],) if save.key[0] in ("over", "part") else ()
         number = len(self.causes)
         group = (number, 0)
         if first is not None and first in self.causes:

@@ -13,11 +13,12 @@ import gast
 import numpy as np
 
 from s2sad.causes import Story
-from s2sad.nodes import Node, all_inside, attribute, call, name, walk
+from s2sad.nodes import Node, all_inside, assign, attribute, call, name, walk
 from s2sad.operators.deriving import loaded
 from s2sad.operators.reports import Size, places_kept, run_again
 from s2sad.steps.derivation import Derivation
 from s2sad.steps.joining import printed
+from s2sad.steps.roles import names_of_user, reverses_of
 from s2sad.tree import branch_of, is_array
 
 Key = tuple[str, str, int]  # the forward function, the variable, and which of its values
@@ -87,33 +88,45 @@ def metered(d: Derivation) -> tuple[Callable[..., Any], Meter]:
     for node in d.functions:
         if node.name in d.stories:
             first = len(meter.keys)
-            _install(node, d, d.stories[node.name][1], meter)
+            _install(node, d, meter)
             meter.passing |= set(range(first, len(meter.keys))) if node.name in again else set()
             d.cells[node.name][_WORD] = meter
     return loaded(printed(d), d)[d.entry], meter
 
 
-def _install(node: Node, d: Derivation, story: Story, meter: Meter) -> None:
+def _install(node: Node, d: Derivation, meter: Meter) -> None:
     """Put the meter into a forward function, in the order in which a report lists what is kept."""
+    a, story = d.stories[node.name]
+    users = names_of_user(a)
     loops = [s for s in all_inside(node.body) if isinstance(s, gast.For | gast.While)]
     around = {id(part): i for i, s in enumerate(loops) for part in _lists_in(s)}
     first = len(meter.rounds)
     meter.rounds |= {first + i: 0 for i in range(len(loops))}
+    _bind_parameters(node, story)
     for kept, owner, at in places_kept(node, story):
         if id(owner) in around:
             meter.loops[len(meter.keys)] = first + around[id(owner)]
         if kept.variable not in story.calls:  # which count where the called function keeps it
             _wrap(owner, at, node.name, kept.variable, meter)
-    pair = next((p for p in d.pairs.values() if p.forward == node.name), None)
+    bare = any(p.bare for p in d.pairs.values() if p.forward == node.name)
     for s in node.body:
-        if isinstance(s, gast.Return) and pair is not None and story.handed:
+        if isinstance(s, gast.Return) and node.name in reverses_of(d) and story.handed:
             lists = {k.holder for k in story.kept}
-            for n, (owner, at) in zip(story.handed, _handed(s, pair.bare, story), strict=True):
+            for n, (owner, at) in zip(story.handed, _handed(s, bare, story), strict=True):
+                own = story.names.get(n, n)
                 if n not in lists and n not in story.calls:
-                    _wrap(owner, at, node.name, n, meter)
+                    _wrap(owner, at, node.name, own if own in users else n, meter)
     for i, s in enumerate(loops):
         begun = call(attribute(name(_WORD), "begin"), gast.Constant(first + i, None))
         s.body.insert(0, gast.Expr(begun))
+
+
+def _bind_parameters(node: Node, story: Story) -> None:
+    """Let parameters that are kept be assigned, where the meter can count them."""
+    held = {k.holder for k in story.kept if not k.taped}
+    given = {n.id for n in walk(node.args) if isinstance(n, gast.Name)}
+    for n in sorted(given & held) if story.settled else ():
+        node.body.insert(0, assign(n, name(n)))
 
 
 def _lists_in(loop: Node) -> Iterator[list[Any]]:
@@ -128,7 +141,7 @@ def _lists_in(loop: Node) -> Iterator[list[Any]]:
 def _handed(last: Node, bare: bool, story: Story) -> list[tuple[Any, Any]]:
     """Return where the values stand that a forward function returns for its reverse."""
     whole = last.value if bare else last.value.elts[1]
-    if len(story.handed) == 1:
+    if len(story.handed) == 1 and not story.settled:
         return [(last, "value") if bare else (last.value.elts, 1)]
     return [(whole.elts, i) for i in range(len(story.handed))]
 

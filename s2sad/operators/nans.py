@@ -192,7 +192,9 @@ def _told(node: Any) -> _Statement | None:
         if not isinstance(node, ast.AugAssign):
             return None
     if isinstance(value, ast.Call) and getattr(value.func, "attr", "") in ("pop", "copy"):
-        return None
+        owner: Any = value.func  # of what is computed
+        if not any(isinstance(n, ast.BinOp | ast.Call) for n in ast.walk(owner.value)):
+            return None
     names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
     reads = {n.id for n in names if isinstance(n.ctx, ast.Load)} - appended
     targets = getattr(node, "targets", None) or [getattr(node, "target", None)]

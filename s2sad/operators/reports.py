@@ -21,6 +21,8 @@ from s2sad.nodes import (
     Block,
     Node,
     all_inside,
+    assign,
+    name,
     names_read,
     names_written,
     ordered,
@@ -29,6 +31,7 @@ from s2sad.nodes import (
 )
 from s2sad.stages import Comment
 from s2sad.steps.derivation import Analysed, Derivation
+from s2sad.steps.roles import names_of_user, reverses_of
 from s2sad.write.printer import expression
 
 
@@ -48,6 +51,8 @@ class Line:
 class Saved:
     """One value that the forward sweep keeps: what, where, why, and how much memory that takes.
 
+    Which line is `overwriting` it is decided as the function runs; `overwritten_by` is the first.
+
     Measured with the example arguments: `times` says how often it was kept, `rounds` how many the
     loop around had where it lies on a list (`taped`), `bytes` the size of the numbers in all,
     without what Python needs besides.
@@ -58,10 +63,15 @@ class Saved:
     taped: bool
     why: str
     read_by: tuple[Line, ...] = ()
-    overwritten_by: Line | None = None
+    overwriting: tuple[Line, ...] = ()
     times: int | None = None
     rounds: int | None = None
     bytes: int | None = None
+
+    @property
+    def overwritten_by(self) -> Line | None:
+        """The line that overwrites the value, if one does."""
+        return self.overwriting[0] if self.overwriting else None
 
     @property
     def bytes_per_iteration(self) -> int | None:
@@ -196,10 +206,12 @@ class _Teller:
         self.later = d.stories[names[-1]][1]
         self.kinds = name_kinds(self.a.kinds)
         self.homes = _homes(self.a)
+        self.made = _made_in(self.forward)
+        self.by_user = names_of_user(self.a)
         self.origins = origins_of(self.a)
         self.active = active_names(self.story)
         places = places_kept(self.forward, self.story)
-        self.texts = {k: expression(_at(owner, at)) for k, owner, at in places}
+        self.texts = {k: self.shown(k, _at(owner, at)) for k, owner, at in places}
 
     def explained(self) -> Explained:
         source: Any = self.a.function.source
@@ -207,6 +219,14 @@ class _Teller:
         wrt = self.story.wrt
         found = (*self.users(), *self.temporaries())
         return Explained(_name(source), place.file, place.line, self.names, wrt, tuple(found))
+
+    def shown(self, k: Kept, value: Node) -> str:
+        """Return the expression that is kept: of a copy what is copied, not the copy's name."""
+        if isinstance(value, gast.Name) and value.id != k.variable:
+            made = self.made.get(value.id)
+            if made is not None and not isinstance(made, gast.Name):
+                value = made if names_read(made) == {k.variable} else value
+        return expression(value)
 
     def users(self) -> Iterator[Variable]:
         """Yield the variables that the user wrote."""
@@ -249,20 +269,20 @@ class _Teller:
         kept = [k.variable for k in self.kept()]
         for n in dict.fromkeys([*kept, *self.handed(), *self.read_later()]):
             old = self.story.names.get(n, self.later.names.get(n, n))
-            if n in known and n != self.a.function.result:
+            if old in known and old != self.a.function.result:
                 continue
             saves, why_saved, read_by = self.savings(n)
-            if not saves and old not in self.homes and old != self.a.function.result:
-                continue
             text = self.spelled(n, old)
+            if not saves and not text:
+                continue
             line = self.line(self.bound_at(old))
-            active = old in self.active
+            active = bool(text) and old in self.active
             why = f"it is {text}" if text else "it is made up for the backward sweep"
             yield Variable(
                 n,
                 _name(self.a.function.source),
                 line,
-                self.described(old),
+                self.described(old) if text else "",
                 active,
                 why,
                 saved=bool(saves),
@@ -329,20 +349,25 @@ class _Teller:
     def savings(self, n: str) -> tuple[tuple[Saved, ...], str, tuple[Line, ...]]:
         """Return what is kept of a variable, why (or why not), and who reads it."""
         saves = [self.saved(k) for k in self.kept() if k.variable == n]
-        if n in self.handed() and not any(k.holder == n for k in self.kept()):
-            saves.append(self.returned(n))
-        later = self.lines(self.later.reads.get(n, ())) if n in self.read_later() else ()
+        handed = [m for m in self.handed() if self.holds(m, n, self.story)]
+        saves += [self.returned(m) for m in handed if not any(k.holder == m for k in self.kept())]
+        reading = [m for m in self.read_later() if self.holds(m, n, self.later)]
+        later = self.lines(s for m in reading for s in self.later.reads[m])
         if saves:
             whys = dict.fromkeys(s.why for s in saves)
-            if later and n not in self.handed():
+            if later and not handed:
                 whys[f"{_read_for(later)}, with its last value"] = None
             reads = dict.fromkeys([*(line for s in saves for line in s.read_by), *later])
             return tuple(saves), "; ".join(whys), tuple(reads)
-        if n not in self.read_later():
+        if not reading:
             return (), "the backward sweep does not read it", ()
         given = n in self.again()
         end = "the caller passes it again" if given else "nothing has changed it by then"
         return (), f"{_read_for(later)}, and {end}", later
+
+    def holds(self, word: str, n: str, story: Story) -> bool:
+        """Say whether a name in the derived text stands for a variable."""
+        return word == n or (n in self.by_user and story.names.get(word) == n)
 
     def again(self) -> tuple[str, ...]:
         """Return the parameters that the caller gives to the reverse, too."""
@@ -352,17 +377,17 @@ class _Teller:
         return ()
 
     def saved(self, k: Kept) -> Saved:
-        read_by, over = self.lines(k.readers), self.line(k.over)
+        read_by, over = self.lines(k.readers), self.lines(k.over)
         where = f"on the list {k.holder}" if k.taped else f"as {k.holder}"
         why = self.reason(k, read_by, over)
         return Saved(self.texts[k], where, k.taped, why, read_by, over)
 
-    def reason(self, k: Kept, read_by: tuple[Line, ...], over: Line | None) -> str:
+    def reason(self, k: Kept, read_by: tuple[Line, ...], over: tuple[Line, ...]) -> str:
         known = self.made_up(k.variable)
         if known:
             return known
         end = "the next round binds it anew" if k.taped else "it is bound anew on another path"
-        end = f"{over} overwrites it" if over is not None else end
+        end = f"{' or '.join(map(str, over))} overwrites it" if over else end
         return f"{_read_for(read_by)}, and {end}"
 
     def returned(self, n: str) -> Saved:
@@ -384,12 +409,12 @@ class _Teller:
 
     def renamed(self, n: str) -> str:
         """Return the name in the reverse of what has a name in the forward."""
-        old = self.story.names.get(n, n)
-        back = {o: new for new, o in self.later.names.items()}
-        return back.get(old, old)
+        return dict(zip(self.story.handed, self.later.handed, strict=True)).get(n, n)
 
     def read_later(self) -> frozenset[str]:
         """Return the variables that the backward sweep reads, and did not make itself."""
+        if self.later.settled:
+            return frozenset(self.later.reads)
         block = backward_part(self.backward)
         read = set().union(*(names_read(s) for s in block), set())
         return frozenset(read & self.later.reads.keys())
@@ -411,7 +436,11 @@ class _Teller:
     def spelled(self, n: str, old: str) -> str:
         """Return the expression that a temporary holds."""
         if n in self.story.notes or n in self.story.calls or old not in self.homes:
-            return "what is returned" if old == self.a.function.result else ""
+            if old == self.a.function.result:
+                return "what is returned"
+            told = {**self.story.notes, **self.story.calls}
+            made = self.made.get(n) if self.story.settled and n not in told else None
+            return "" if made is None else expression(made)
         node = self.homes[old]
         for _ in range(8):
             inner = {m: self.homes[m] for m in names_read(node) if m in self.homes and m != old}
@@ -446,6 +475,15 @@ def _homes(a: Analysed) -> dict[str, Node]:
     bound = ((s.targets[0], s.value) for s in plain)
     temps = a.function.temps
     return {t.id: v for t, v in bound if isinstance(t, gast.Name) and t.id in temps}
+
+
+def _made_in(derived: Node) -> dict[str, Node]:
+    """Return what each name is given that a derived function binds once."""
+    bound: dict[str, list[Node]] = {}
+    for s in all_inside(derived.body):
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+            bound.setdefault(s.targets[0].id, []).append(s.value)
+    return {n: values[0] for n, values in bound.items() if len(values) == 1}
 
 
 def active_names(story: Story) -> frozenset[str]:
@@ -493,7 +531,7 @@ def run_again(d: Derivation) -> frozenset[str]:
 
     What they keep is there for one call at a time.
     """
-    reverses = {p.forward: p.reverse for p in d.pairs.values()}
+    reverses = reverses_of(d)
     callers: dict[str, set[str]] = {}
     for f in d.functions:
         calls = [n for n in walk(f) if isinstance(n, gast.Call)]
@@ -538,7 +576,8 @@ def _at(owner: Any, at: Any) -> Node:
 def places_kept(node: Node, story: Story) -> list[tuple[Kept, Any, Any]]:
     """Return what is kept, each with the node that holds the value and its place there.
 
-    The place is an index into a tuple or a list of arguments, or the name of a field.
+    The place is an index into a tuple or a list of arguments, or the name of a field. What a name
+    keeps that no assignment gives alone, as a parameter, has a node that is not in the function.
     """
     found: dict[Kept, tuple[Any, Any]] = {}
     groups: dict[int, list[Kept]] = {}
@@ -550,27 +589,33 @@ def places_kept(node: Node, story: Story) -> list[tuple[Kept, Any, Any]]:
         own = max(
             (g for g in listed if _fits(g, value)), key=lambda g: _alike(g, value), default=[]
         )
-        parts = value.elts if len(own) > 1 else push.args
+        parts = value.elts if _size(own) > 1 else push.args
         found |= {k: (parts, k.group[1]) for k in own}
         groups = {number: g for number, g in groups.items() if g is not own}
     for s in walk(node):
         if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
             named = s.targets[0].id
             found |= {k: (s, "value") for k in story.kept if not k.taped and k.holder == named}
+    for k in story.kept if story.settled else ():
+        if not k.taped and k not in found:
+            found[k] = (assign(k.holder, name(k.holder)), "value")
     return [(k, *found[k]) for k in story.kept if k in found]
 
 
+def _size(group: list[Kept]) -> int:
+    return max((k.size for k in group), default=0) or len(group)
+
+
 def _fits(group: list[Kept], value: Node) -> bool:
-    return len(group) == 1 or (isinstance(value, gast.Tuple) and len(value.elts) == len(group))
+    size = _size(group)
+    return size == 1 or (isinstance(value, gast.Tuple) and len(value.elts) == size)
 
 
 def _alike(group: list[Kept], value: Node) -> int:
     """Say how many of the values of a group an expression on a list names."""
-    parts = value.elts if len(group) > 1 else [value]
-    reads = [names_read(part) for part in parts]
-    return sum(
-        2 * (k.item in read) + (k.variable in read) for k, read in zip(group, reads, strict=True)
-    )
+    parts = value.elts if _size(group) > 1 else [value]
+    reads = [(k, names_read(parts[k.group[1]])) for k in group]
+    return sum(2 * (k.item in read) + (k.variable in read) for k, read in reads)
 
 
 # --- text ----------------------------------------------------------------------------------------
@@ -596,7 +641,7 @@ def _of_variable(v: Variable) -> Iterator[str]:
         yield f"    {'saved' if v.saved else 'not saved'}{size}:"
         yield from (f"        {reason}" for reason in reasons)
     shown = dict.fromkeys(x for x in (v.cause, v.used_by, *v.read_by) if x is not None)
-    shown |= dict.fromkeys(s.overwritten_by for s in v.saves if s.overwritten_by is not None)
+    shown |= dict.fromkeys(line for s in v.saves for line in s.overwriting)
     for line in sorted(shown, key=lambda x: (x.file, x.number)):
         yield f"        {line.number:4} | {line.text}"
 

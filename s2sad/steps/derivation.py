@@ -142,6 +142,7 @@ class Derivation:
     abreast: bool = False
     pairs: dict[Any, Pair] = field(default_factory=dict)
     forwards: dict[Any, Any] = field(default_factory=dict)
+    reverses: dict[str, str] = field(default_factory=dict)
     handed: dict[Any, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     lasting: bool = False
     memories: dict[Any, Memory] = field(default_factory=dict)

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from s2sad.steps.derivation import Derivation
+import gast
+
+from s2sad.steps.derivation import Analysed, Derivation
 from s2sad.write.lines import BACKWARD, FORWARD, Role
+
+
+def names_of_user(a: Analysed) -> frozenset[str]:
+    """Return the names of a function's variables that the user wrote."""
+    function = a.function
+    written = {n.id for n in gast.walk(function.source.node) if isinstance(n, gast.Name)}
+    return function.locals - function.temps - ({function.result} - written)
+
+
+def reverses_of(d: Derivation) -> dict[str, str]:
+    """Return the reverse of each derived forward, by their names."""
+    return {p.forward: p.reverse for p in d.pairs.values()} | d.reverses
 
 
 def roles_of(d: Derivation) -> dict[str, Role]:
     """Return for each derived function its source, and the sweep it is, or begins with."""
-    reverses = {p.reverse for p in d.pairs.values()}
-    forwards = {p.forward for p in d.pairs.values()}
+    pairs = reverses_of(d)
+    forwards, reverses = {*pairs}, {*pairs.values()}
     roles = {}
     for node in d.functions:
         if node.name in d.stories:

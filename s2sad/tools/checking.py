@@ -15,7 +15,7 @@ import numpy as np
 
 from s2sad.api import callee_of, grad, jvp, vjp
 from s2sad.capture.fitted import fitted
-from s2sad.errors import ActivityError, Error, MissingRuleError, UnsupportedError
+from s2sad.errors import ActivityError, AliasError, Error, MissingRuleError, UnsupportedError
 from s2sad.names import Names
 from s2sad.operators.cotangents import mixes
 from s2sad.operators.derived import kinds_of, place_of
@@ -72,7 +72,7 @@ def check_grads(
     for gradient in _derivatives(case, 1 if once else order):
         try:
             _check(gradient, ("forward",), blame=False)
-        except (UnsupportedError, MissingRuleError) as error:
+        except (AliasError, UnsupportedError, MissingRuleError) as error:
             raise _not_twice(f, case, error) from error
 
 

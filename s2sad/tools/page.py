@@ -111,8 +111,9 @@ def _user_side(report: Report) -> _Side:
                 if line is not None and (v.active or line != v.line or not v.saves):
                     side.note(_spot(line), _activity(v))
             for s in v.saves:
-                line = s.overwritten_by or v.line
-                if line is not None and not v.made_up:
+                for line in (s.overwriting or (v.line,)) if not v.made_up else ():
+                    if line is None:
+                        continue
                     shown = v.expression if v.expression and v.name != "value" else v.name
                     side.note(_spot(line), _saved(shown, s))
                     side.saved.setdefault(_spot(line), []).append(shown)

@@ -111,7 +111,7 @@ class _Worker:
         """Return where a statement comes from, as far as it says so itself."""
         if getattr(node, "lineno", None) is not None:
             return self.spots_of(node)
-        if sweep == BACKWARD:
+        if sweep == BACKWARD and heading:
             return heading
         return frozenset().union(*(self.spots_of(n) for n in _heads(node)))
 
@@ -148,7 +148,7 @@ def origins_by_line(body: Block, text: str, roles: Mapping[str, Role]) -> dict[i
             if text.splitlines()[number - 1].strip():
                 worker.note(number, role.sweep, where, node if number == tree.lineno else None)
         worker.at = tree.body[0].end_lineno + 1 if len(inside) < len(tree.body) else first
-        worker.block(nodes, inside, role.sweep, NOWHERE)
+        worker.block(nodes, inside, role.sweep, where)
     return worker.found
 
 
