@@ -116,9 +116,7 @@ def _by_identity(
     given = [*_kept(sweep, noted, pair), *(() if pair.values else (shadows.table,))]
     everything = {**call.given, **call.extra}
     named = [p for p, given in everything.items() if isinstance(given, dict)]
-    numbers = [
-        p for p in pair.active if pair.values or p in named or not is_memory(call.params[p])
-    ]
+    numbers = [p for p in pair.active if pair.values or p in named or not is_memory(call.params[p])]
     kinds = [call.params[p] for p in numbers]
     found = _reversed(sweep, op, acc, pair, given, kinds)
     values = dict(zip(numbers, found, strict=True))
