@@ -727,8 +727,8 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     given = given_back(node, kinds)
     if given is not None:
         return sources(given, kinds)
-    if fn is runtime.twin_of and node.args:
-        return sources(node.args[0], kinds)  # the table holds what was made for a value before
+    if node.args and registry.effects_of(fn).held:
+        return sources(node.args[0], kinds)
     if _crosses(node, kinds) or makes_anew(fn):
         return frozenset()
     if fn in _CHOOSERS and K.may_be_array(kinds.of.get(node, K.UNKNOWN)):
