@@ -6,3 +6,4 @@ from s2sad.runtime import refuse_twice, twin_of, zeros_like
 
 nondifferentiable(zeros_like, twin_of, refuse_twice, surely_real)
 declare(refuse_twice, surely_real, does="refuses", writes="nothing")
+declare(twin_of, held=True)

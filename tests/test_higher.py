@@ -216,6 +216,75 @@ def test_orders_of_a_loop():
         assert derivative(x, 3) == pytest.approx(slope, rel=1e-6)
 
 
+def backward_through(x):
+    pairs, y = [], x
+    for _ in range(3):
+        pairs.append((np.sin(x * y), y))
+        y = y * np.sin(x * y)
+    s = 0.0
+    for a, b in reversed(pairs):
+        s = s * a + b * b
+    return s
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        grad(grad(backward_through)),
+        lambda x: jvp(grad(backward_through), (x,), (1.0,))[1],
+        lambda x: jvp(lambda v: value_and_grad(backward_through)(v)[1], (x,), (1.0,))[1],
+        grad(lambda x: value_and_grad(backward_through)(x)[1]),
+        grad(lambda x: vjp(backward_through, x)[1](1.0)),
+        grad(lambda x: jvp(backward_through, (x,), (1.0,))[1]),
+    ],
+)
+def test_shadows_that_are_found_by_their_memory(second):
+    x, h = 0.7, 1e-5
+    first = grad(backward_through)
+    assert second(x) == pytest.approx((first(x + h) - first(x - h)) / (2 * h), rel=1e-7)
+
+
+def cubic(x):
+    return np.sum(x**3 * np.array([1.0, 2.0, 3.0])) * x[0]
+
+
+def changed_after(x):
+    y = x * 1.0
+    a = grad(cubic)(y)
+    y *= a
+    return np.sum(a * y)
+
+
+def changed_in_rounds(x):
+    y, s = x * 1.0, 0.0
+    for _ in range(3):
+        a = grad(cubic)(y)
+        y[:] = 0.3 * a + y
+        s = s + np.sum(a * a)
+    return s
+
+
+def in_two_rows(x):
+    rows = np.outer(x, x)
+    row = rows[0] if x[0] > 0 else rows[1]
+    a = grad(cubic)(row)
+    row *= 2.0
+    return np.sum(a * rows)
+
+
+@pytest.mark.parametrize("f", [changed_after, changed_in_rounds, in_two_rows])
+def test_a_gradient_that_is_called_is_turned_round_where_it_was(f):
+    x, h = np.array([0.7, -0.4, 1.1]), 1e-6
+    slope = np.array([(f(x + e) - f(x - e)) / (2 * h) for e in h * np.eye(3)])
+    assert grad(f)(x) == pytest.approx(slope, rel=1e-5, abs=1e-6)
+    given, x_bar = x.copy(), np.zeros(3)
+    pullback = vjp(f, given)[1]
+    given[:] = 0.0
+    assert pullback(1.0) == pytest.approx(slope, rel=1e-5, abs=1e-6)
+    s2sad.autodiff(s2sad.Reverse, f, s2sad.Duplicated(x.copy(), x_bar))
+    assert x_bar == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
 def test_value_and_gradient():
     (value, gradient), (along, product) = jvp(value_and_grad(rosenbrock), (POINT,), (ALONG,))
     assert value == rosenbrock(POINT) and gradient == pytest.approx(grad(rosenbrock)(POINT))

@@ -712,7 +712,6 @@ _MAKE_ANEW: tuple[Any, ...] = (
     run_checkpointed,
     run_until,
     runtime.zeros_like,
-    runtime.twin_of,
 )
 
 
@@ -728,6 +727,8 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     given = given_back(node, kinds)
     if given is not None:
         return sources(given, kinds)
+    if node.args and registry.effects_of(fn).held:
+        return sources(node.args[0], kinds)
     if _crosses(node, kinds) or makes_anew(fn):
         return frozenset()
     if fn in _CHOOSERS and K.may_be_array(kinds.of.get(node, K.UNKNOWN)):

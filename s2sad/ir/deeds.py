@@ -146,7 +146,7 @@ def _called(op: Op, written: tuple[Owner, ...]) -> Deed:
         outs += given[:1]
     draws = _drawn([*given, *(v for _, v in _settings(op))]) if known.reads else ()
     converts = isinstance(fn, type)  # np.float64(x) may be x
-    new = known.copies or _gives_new(registry.rule_for(fn), op)
+    new = known.copies or (not known.held and _gives_new(registry.rule_for(fn), op))
     fresh = not (acts or outs or converts) and new
     return Deed(acts, (*written, *_owners(outs)), draws, fresh, checks)
 

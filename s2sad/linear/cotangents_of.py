@@ -252,6 +252,9 @@ class Cotangents:
         assert isinstance(kind, K.Tuple)
         found: list[Operand] = []
         for i, (part, k) in enumerate(zip(bar.parts, kind.items, strict=True)):
+            if part is None and not K.differentiable(k):
+                found.append(P.Const(None))
+                continue
             item = part_of(self.t, value, kind, i)
             found.append(nothing(self.t, item, k) if part is None else self.built(part, item))
         return self.t.emit(L.TUPLE, found, tangent_kind(kind))

@@ -20,6 +20,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Var
 from s2sad.linear.both_sweeps import BothSweeps
 from s2sad.linear.by_identity import is_memory, is_structure
+from s2sad.linear.by_symmetry import goes_by_symmetry, pair_by_symmetry
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.finished import apart, tell, text_of_sweeps, with_forward
 from s2sad.linear.headings import headed
@@ -39,14 +40,20 @@ from s2sad.steps.joining import add
 class Reverse:
     """The names of a forward and a reverse.
 
-    The reverse takes what was saved, the cotangents of parameters whose memory the function writes
-    (`shadows`), and the cotangent of the result, where it is `seeded`.
+    The reverse takes what was `saved`, if anything, then the parameters in `passed`, the cotangents
+    of parameters whose memory the function writes (`shadows`), and the cotangent of the result,
+    where it is `seeded`. It gives those of the parameters that are `active`. With `values` it does
+    so in any case, and knows no shadows that are found by identity.
     """
 
     forward: str
     reverse: str
-    shadows: tuple[str, ...]
-    seeded: bool
+    active: tuple[str, ...]
+    shadows: tuple[str, ...] = ()
+    seeded: bool = True
+    saved: bool = True
+    passed: tuple[str, ...] = ()
+    values: bool = False
 
 
 def own_bar(v: Var) -> Bar:
@@ -66,8 +73,21 @@ def reverse_pair(
     A `bare` forward runs beside the reverse: it gives no value, only what the reverse reads.
     """
     key: Any = ("reverse on the program", key_of(call, wrt, lent), bare)
+    key += (frozenset(call.given),) if goes_by_symmetry(d, call) else ()
     known = d.forwards.get(key)
     if isinstance(known, Reverse):
+        return known
+    symmetric = pair_by_symmetry(d, call, wrt, lent)
+    if symmetric is not None:
+        known = Reverse(
+            symmetric.forward,
+            symmetric.reverse,
+            symmetric.active,
+            saved=symmetric.saved,
+            passed=symmetric.passed,
+            values=True,
+        )
+        d.forwards[key] = known
         return known
     first = ready_to_reverse(d, call, wrt, lent)
     linear, table = first.linear, first.table
@@ -82,7 +102,7 @@ def reverse_pair(
     if d.by_identity and is_memory(a.kinds.result):
         seeded = False
     found = Reverse(
-        d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), shadows, seeded
+        d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), wrt, shadows, seeded
     )
     d.forwards[key] = found
     d.reverses[found.forward] = found.reverse

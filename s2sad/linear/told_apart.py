@@ -19,6 +19,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import ARRAYS, ZEROS
 from s2sad.linear.by_identity import is_memory, is_structure
+from s2sad.linear.by_symmetry import goes_by_symmetry
 from s2sad.linear.memory_parts import is_replaced, parts_of_memory
 from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.ready import Ready, ready_to_reverse
@@ -54,6 +55,8 @@ def _called(function: Ready) -> Iterator[Ready]:
     for op in P.every(function.linear.program.block):
         if isinstance(op, Op) and op.primitive.form == "tangent of call":
             noted = _noted(op)
+            if goes_by_symmetry(table.derivation, noted.call):
+                continue
             if not noted.hit and not any(K.differentiable(v.kind) for v in op.outs):
                 continue  # nothing comes back from it
             lent = lent_to(sweep, op, noted, Tangents(table))
@@ -147,6 +150,8 @@ class _Look:
         kinds = (self.values[v].kind for v in changed if v in self.values)
         if any(isinstance(kind, K.Union) and not is_array(kind) for kind in kinds):
             yield "a write into a value of several kinds"
+        if form == "call" and function_of(op) in ZEROS and op.operands[1] in self.values:
+            yield "a shadow that is found by its memory"
         if form in ("tuple", "list", "dict") or makes_object(op):
             yield from self.display(op)
         elif form == "tangent of call":

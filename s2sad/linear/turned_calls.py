@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from s2sad import kinds as K
@@ -43,24 +44,36 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     if again:
         check_again(noted, t)
     pair = reverse_pair(t.table.derivation, call, noted.active, lent, bare=again)
-    if again:
-        saved = run_again(sweep, op, noted, pair.forward, t)
-    else:
-        sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
-        sweep.reasons[saved] = Reason("call", (noted.op,))
     note_caller(pair, noted, t)
     everything = {**call.given, **call.extra}
-    given: list[Operand] = [saved]
+    given: list[Operand]
+    if again:
+        given = [run_again(sweep, op, noted, pair.forward, t)]
+    else:
+        given = _kept(sweep, noted, pair)
     for p in pair.shadows:
         shadow = [o for o in op.operands if o in sweep.values]
         v = everything[p]
         assert isinstance(v, Var)
         (dot,) = [s for s in dict.fromkeys(shadow) if isinstance(s, Var) and sweep.values[s] is v]
         given.append(acc.buffer(dot))
-    kinds = [call.params[p] for p in noted.active]
+    kinds = [call.params[p] for p in pair.active]
     values = _reversed(sweep, op, acc, pair, given, kinds)
-    for p, value in zip(noted.active, values, strict=True):
+    for p, value in zip(pair.active, values, strict=True):
         pass_on(sweep, everything[p], value, op, acc, p in pair.shadows)
+
+
+def _kept(sweep: Sweep, noted: CallOfUser, pair: Reverse) -> list[Operand]:
+    """Return what a reverse reads of the forward sweep, which calls the forward to keep it."""
+    kept = list[Operand]()
+    if pair.saved:
+        sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
+        sweep.reasons[saved] = Reason("call", (noted.op,))
+        kept.append(saved)
+    elif noted.op.primitive is L.CALL:  # the reverse computes all once more, so the call may go
+        sweep.instead[noted.op] = (replace(noted.op, primitive=L.COMPUTE, writes=()),)
+    everything = {**noted.call.given, **noted.call.extra}
+    return [*kept, *(o for p in pair.passed if isinstance(o := everything[p], P.OPERANDS))]
 
 
 def _reversed(
@@ -87,7 +100,11 @@ def _reversed(
         result = op.operands[0]  # of what was called
         seed = (nothing(t, result, kind_of(result)),)
     everything = (*given, *seed)
-    places = tuple(Place(v, (P.Anywhere(),)) for v in everything[1:] if isinstance(v, Var))
+    places = tuple(
+        Place(v, (P.Anywhere(),))
+        for v in everything[pair.saved + len(pair.passed) :]
+        if isinstance(v, Var)
+    )
     values = tuple(Var("", tangent_kind(k)) for k in kinds)
     out = values[0] if len(values) == 1 else Var("", K.UNKNOWN)
     name = P.Outer(pair.reverse, K.UNKNOWN)
@@ -111,17 +128,15 @@ def _by_identity(
     if is_run_again(noted):
         check_again(noted, t)
     pair = reverse_pair(t.table.derivation, call, noted.active, lent_to(sweep, op, noted, t))
-    sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
-    sweep.reasons[saved] = Reason("call", (noted.op,))
     note_caller(pair, noted, t)
-    given: list[Operand] = [saved, shadows.table]
+    given = [*_kept(sweep, noted, pair), *(() if pair.values else (shadows.table,))]
     everything = {**call.given, **call.extra}
     named = [p for p, given in everything.items() if isinstance(given, dict)]
-    numbers = [p for p in noted.active if p in named or not is_memory(call.params[p])]
+    numbers = [p for p in pair.active if pair.values or p in named or not is_memory(call.params[p])]
     kinds = [call.params[p] for p in numbers]
     found = _reversed(sweep, op, acc, pair, given, kinds)
     values = dict(zip(numbers, found, strict=True))
-    for p in noted.active:
+    for p in pair.active:
         if p not in numbers:
             for dot in are_plain(op.operands, sweep.values, shadows):
                 if sweep.values[dot] is everything[p]:

@@ -569,7 +569,8 @@ def _write_pair(
     """Write the pair of a gradient: its reverse is the second derivative along the cotangent."""
     own = taken_by(a.scope.fn, made.params)
     params = tuple(own)
-    lasting = {p for p, kind in own.items() if d.reusable and not K.shares_nothing(kind)}
+    memory = {p for p, kind in own.items() if not K.shares_nothing(kind)}
+    lasting = memory if d.reusable else memory & pair.lent.changed  # others may change it
     kept = [p for p in params if p not in supplied or p in lasting]
     pair.passed = tuple(p for p in params if p not in kept)
     pair.saved = bool(kept)

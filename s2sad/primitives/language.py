@@ -29,6 +29,7 @@ PUT_ITEM = Primitive("put_item", "put item", "", "writes", 3)
 PUT_BACK = Primitive("put_back", "put item", "back", "writes", 3)
 DROP_ITEM = Primitive("drop_item", "drop item", "", "writes", 2)
 CALL = Primitive("call", "call")
+COMPUTE = Primitive("compute", "call", "", "reads")  # of a function that does nothing else
 TUPLE = Primitive("tuple", "tuple", "", "none")
 LIST = Primitive("list", "list", "", "none")
 SET = Primitive("set", "set", "", "none")

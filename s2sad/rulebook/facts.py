@@ -102,7 +102,8 @@ class Effects:
     is True the function takes numbers where others want arrays, also on a device. `asks` are the
     special methods that it calls of the objects it is given, the first that their class has; None
     where that may be any. `asks_items` are those that it may call of the items of what it is given.
-    Where `copies` is True it only gives copies, which share no memory with what it is given.
+    Where `copies` is True it only gives copies, which share no memory with what it is given. What
+    it gives may be `held` by its first argument, a table, which gives it again.
     """
 
     does: Does = "anything"
@@ -113,6 +114,7 @@ class Effects:
     asks: tuple[str, ...] | None = None
     asks_items: tuple[str, ...] = ()
     copies: bool = False
+    held: bool = False
 
     @property
     def is_reader(self) -> bool:
