@@ -28,7 +28,7 @@ from s2sad.linear.forward_entry import Around, table_of
 from s2sad.linear.function_facts import activity_of
 from s2sad.linear.headings import headed
 from s2sad.linear.linearise import linearise
-from s2sad.linear.read_outside import note_outside
+from s2sad.linear.read_outside import kept_outside, note_outside
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.transpose import Stands, parted, transpose
 from s2sad.linear.user_calls import UserCall, name_of
@@ -99,18 +99,23 @@ def reverse_pair(
         seeds[dot] = own_bar(bar)
     made = transpose(linear, table, wrt, seeds, Stands(lent=bool(lent)))
     made = dataclasses.replace(made, backward=headed(made.backward, table))
-    note_outside(d, a, made.backward)
+    note_outside(d, a, program, made.backward)
     both = BothSweeps(program, table, linear, made)
     given = (*([] if made.shadows is None else [made.shadows]), *bars.values())
     given = (*given, *([bar] if seeded else []))
     t = Tangents(table)
     result = made.bars[0] if len(made.bars) == 1 else t.emit(L.TUPLE, made.bars, K.UNKNOWN)
     block = P.Block(given, (*made.backward, *t.ops), P.End("next", (result,)))
-    reverse = apart(both, parted(made, table, block), made.forward)
+    block = parted(made, table, block)
+    t = Tangents(table)
+    if d.lasting:  # what is outside may be something else when a pullback runs
+        block = kept_outside(t, block)
+    forward = (*made.forward, *t.ops)
+    reverse = apart(both, block, forward)
     t = Tangents(table)
     kept = t.emit(L.TUPLE, reverse.needed, K.UNKNOWN)
     pair = t.emit(L.TUPLE, (value, kept), K.UNKNOWN)
-    block = P.Block(program.block.params, (*made.forward, *t.ops), P.End("next", (pair,)))
+    block = P.Block(program.block.params, (*forward, *t.ops), P.End("next", (pair,)))
     whole = with_forward(both, dataclasses.replace(program, block=block), reverse.entries)
     doc = f"Value of {base}, and what its reverse needs."
     node = define_with(a.function.node, found.forward, doc, text_with_names(both, whole), [])
