@@ -36,6 +36,7 @@ from s2sad.linear.turned_cells import with_contents
 from s2sad.linear.turned_hooks import check_hooks
 from s2sad.linear.turned_regions import turned_block
 from s2sad.linear.turned_slots import complete
+from s2sad.primitives import language as L
 
 _PASSES = ("tangent of call", "discard")  # what these read is kept by others, or by nobody
 
@@ -90,10 +91,12 @@ def transpose(
     if not by_identity:
         acc.refs = parts_of_memory(block, values, table)
     sweep = Sweep(values, written(table.facts.program, block, stands.lent), last_uses(block))
+    orphans: set[Var] = set()
     for op in P.every(block):
         if isinstance(op, Op):
             sweep.makers |= dict.fromkeys(op.outs, op)
             if sweep.is_linear(op):
+                check_kept(op, values, orphans, table)
                 sweep.temps |= {*op.outs}
     if not (acc.shadows or table.derivation.reusable):
         sweep.handed = _handed(sweep.written.memory, table, stands)
@@ -174,6 +177,17 @@ def _begin(acc: Cotangents, shadows: Shadows, block: P.Block, table: Table) -> N
     plain = isinstance(dot, Var) and dot in acc.values and not acc.is_shadowed(dot)
     if plain and isinstance(dot, Var) and isinstance(acc.values[dot].kind, K.Array):
         acc.add(dot, Bar(shadows.taken(acc.t, acc.values[dot]), True))
+
+
+def check_kept(op: Op, values: Mapping[Var, Var], orphans: set[Var], table: Table) -> None:
+    """Refuse what reads a tangent of no variable, whose cotangent would be lost; note such ones."""
+    read = set(map(P.variable, op.operands))
+    if op.primitive is L.DISCARD:
+        return
+    if read & orphans:
+        raise table.cannot(op.origin, "s2sad cannot tell where the derivative goes from here.")
+    if read & values.keys():
+        orphans |= {v for v in op.outs if v not in values and K.differentiable(v.kind)}
 
 
 def parted(turned: Turned, table: Table, block: P.Block) -> P.Block:
