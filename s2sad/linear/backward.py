@@ -6,14 +6,15 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.emitted.listed import listed_like
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
-from s2sad.linear.pull import pulled
+from s2sad.linear.pull import leaves, nests, pulled
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
-from s2sad.linear.tangent_table import NotYet, tangent_kind
+from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.turned_calls import turned_call
 from s2sad.linear.turned_cells import turned_cell
@@ -37,6 +38,7 @@ from s2sad.linear.turned_memory import (
     turned_unpack,
 )
 from s2sad.linear.turned_slots import hand_over, made_by_rule
+from s2sad.primitives import language as L
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
 
@@ -114,7 +116,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             acc.add(op.operands[0], Bar(minus, True))
         case "tangent":
             told = told_by(op)
-            add_pulled(sweep, told, acc.built(bar, told.out), acc)
+            add_pulled(sweep, told, _named(acc.t, acc.built(bar, told.out), told.out), acc)
         case "item":
             turned_item(sweep, op, bar, acc)
         case "field":
@@ -128,7 +130,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         case "call" if function_of(op) is float and sweep.is_number(op.operands[1]):
             acc.add(op.operands[1], bar)
         case "call" if function_of(op) in (np.asarray, np.array):
-            acc.add(op.operands[1], _listed(sweep, op.operands[1], bar, acc))
+            acc.add(op.operands[1], _listed(sweep, op, bar, acc))
         case "method" if op.primitive.word == "copy":
             acc.add(op.operands[0], bar)
         case _:
@@ -160,17 +162,33 @@ def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> N
         acc.add(dot, Bar(value, value in new and values.count(value) == 1))
 
 
-def _listed(sweep: Sweep, dot: Operand, bar: Bar, acc: Cotangents) -> Bar:
-    """Return the cotangent of a list of numbers as a list, by that of the array made of it."""
-    kind = sweep.values[dot].kind if isinstance(dot, Var) and dot in sweep.values else K.UNKNOWN
-    if not isinstance(kind, K.List) or not all(map(K.is_scalar, K.together(kind))):
+def _named(t: Tangents, bar: Operand, out: Var) -> Operand:
+    """Return the cotangent that a rule gets: of a named tuple it reads the names."""
+    kind = out.kind
+    if not isinstance(kind, K.Tuple) or not K.names_of(kind) or not isinstance(bar, Var):
         return bar
-    listed = P.Outer("list", K.Known(list))
-    return Bar(acc.t.call(listed, (value_of(bar),), tangent_kind(kind)), True)
+    return t.emit(L.ANEW, (out, P.Spread(bar)), tangent_kind(kind))
+
+
+def _listed(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> Bar:
+    """Return the cotangent of a list or a tuple as one, by that of the array made of it."""
+    dot, value = op.operands[1], bar.value
+    v = sweep.values.get(dot) if isinstance(dot, Var) else None
+    if v is None or value is None or not isinstance(v.kind, K.List | K.Tuple):
+        return bar
+    kind = tangent_kind(v.kind)
+    numbers = all(map(K.is_scalar, leaves(v.kind)))
+    if nests(v.kind):
+        like = acc.t.table.helper(listed_like)
+        return Bar(acc.t.call(like, (value, sweep.as_it_was(v, op, acc.t)), kind), numbers)
+    if isinstance(v.kind, K.List) and not numbers:
+        return bar
+    made = list if isinstance(v.kind, K.List) else tuple
+    return Bar(acc.t.call(P.Outer(made.__name__, K.Known(made)), (value,), kind), True)
 
 
 def _makes_new(op: Op) -> bool:
     """Say whether an operation makes an array, or a list of numbers, that nobody else knows."""
-    if op.primitive.form == "call" and function_of(op) is list:
-        return all(map(K.is_scalar, K.together(kind_of(op.outs[0]))))
+    if op.primitive.form == "call" and function_of(op) in (list, listed_like):
+        return all(map(K.is_scalar, leaves(kind_of(op.outs[0]))))
     return op.primitive.form in ("infix", "prefix")
