@@ -165,7 +165,9 @@ def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> N
 def _named(t: Tangents, bar: Operand, out: Var) -> Operand:
     """Return the cotangent that a rule gets: of a named tuple it reads the names."""
     kind = out.kind
-    if not isinstance(kind, K.Tuple) or not K.names_of(kind) or not isinstance(bar, Var):
+    if not isinstance(kind, K.Tuple) or not isinstance(bar, Var):
+        return bar
+    if kind.cls is None or not issubclass(kind.cls, tuple) or not K.names_of(kind):
         return bar
     return t.emit(L.ANEW, (out, P.Spread(bar)), tangent_kind(kind))
 
