@@ -14,7 +14,7 @@ from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.pull import leaves, nests, pulled
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
-from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
+from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.turned_calls import turned_call
 from s2sad.linear.turned_cells import turned_cell
@@ -38,7 +38,6 @@ from s2sad.linear.turned_memory import (
     turned_unpack,
 )
 from s2sad.linear.turned_slots import hand_over, made_by_rule
-from s2sad.primitives import language as L
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
 
@@ -116,7 +115,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             acc.add(op.operands[0], Bar(minus, True))
         case "tangent":
             told = told_by(op)
-            add_pulled(sweep, told, _named(acc.t, acc.built(bar, told.out), told.out), acc)
+            add_pulled(sweep, told, acc.built(bar, told.out), acc)
         case "item":
             turned_item(sweep, op, bar, acc)
         case "field":
@@ -160,16 +159,6 @@ def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> N
     values = [value for _, value in found]
     for dot, value in found:
         acc.add(dot, Bar(value, value in new and values.count(value) == 1))
-
-
-def _named(t: Tangents, bar: Operand, out: Var) -> Operand:
-    """Return the cotangent that a rule gets: of a named tuple it reads the names."""
-    kind = out.kind
-    if not isinstance(kind, K.Tuple) or not isinstance(bar, Var):
-        return bar
-    if kind.cls is None or not issubclass(kind.cls, tuple) or not K.names_of(kind):
-        return bar
-    return t.emit(L.ANEW, (out, P.Spread(bar)), tangent_kind(kind))
 
 
 def _listed(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> Bar:
