@@ -228,9 +228,21 @@ def of_a_changed_array(x, a):
     return y
 
 
-def test_a_manager_that_may_change_what_is_read_is_refused():
+def of_a_changed_copy(x, a):
+    b = a.copy()
+    with doubled(b):
+        y = np.sum(x * b)
+    return y
+
+
+def of_a_changed_copy_in_a_call(x, a):
+    return of_a_changed_copy(x, a) * x
+
+
+@pytest.mark.parametrize("f", [of_a_changed_array, of_a_changed_copy, of_a_changed_copy_in_a_call])
+def test_a_manager_that_may_change_what_is_read_is_refused(f):
     with pytest.raises(s2sad.UnsupportedError, match="that may change it"):
-        s2sad.grad(of_a_changed_array)(2.0, np.ones(2))
+        s2sad.grad(f)(2.0, np.ones(2))
 
 
 class Doubling:

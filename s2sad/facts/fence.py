@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import gast
@@ -62,7 +62,8 @@ def fence(
 
     What the caller declares `constant` keeps no derivative. Forward mode is told: it writes twins
     beside what they belong to, and undoes nothing. Reverse mode on the program follows writes
-    itself, and what a try leaves half done.
+    itself, and what a try leaves half
+    done: there, only what tests by kinds have told may not become stale.
     """
     active = ever_active(activity)
     _read_before(function, memory)
@@ -73,8 +74,7 @@ def fence(
     _unpacked(function, kinds, memory)
     _lazily_read(function, kinds, memory)
     _into_cached(function, memory)
-    if not on_program:
-        _one_kind(function, kinds, active, memory)
+    _one_kind(function, kinds, frozenset() if on_program else active, memory)
     refuse_left_over(function, kinds, activity)
     _first_unknown(function, kinds, activity)
     check_ahead(function, kinds, memory)
@@ -379,7 +379,7 @@ def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: froz
     """Raise where the backward sweep reads memory that the function writes in place."""
     check_half_reads(function, memory, read)
     arrays = {n for n in read if n in function.locals}
-    _check_opaque(function, kinds, memory, arrays)
+    _check_opaque(function, kinds, memory, arrays, memory.opaque)
     either = _either(kinds) if memory.writes else frozenset()
     for write in memory.writes:
         if write.how == "append" or _own(function, either, write, memory):
@@ -450,8 +450,22 @@ def outside_written(function: Function, memory: Memory) -> Names:
     return frozenset().union(*(outside_of(function, w, memory) for w in writes))
 
 
-def _check_opaque(function: Function, kinds: KindFacts, memory: Memory, arrays: set[str]) -> None:
-    for statement, call, given in memory.opaque:
+def check_managers(
+    function: Function, kinds: KindFacts, memory: Memory, read: Collection[str]
+) -> None:
+    """Raise where the backward sweep reads what a manager may change when its block is left."""
+    calls = [opaque for opaque in memory.opaque if isinstance(opaque[0], gast.With)]
+    _check_opaque(function, kinds, memory, {*read} & function.locals, calls)
+
+
+def _check_opaque(
+    function: Function,
+    kinds: KindFacts,
+    memory: Memory,
+    arrays: set[str],
+    calls: Iterable[tuple[Any, Any, frozenset[str]]],
+) -> None:
+    for statement, call, given in calls:
         known = kinds.before.get(statement, {})
         hit = {
             n

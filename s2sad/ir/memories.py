@@ -26,6 +26,7 @@ class Memories:
     def __init__(self) -> None:
         self._parent: dict[Var, Var] = {}
         self._outside: set[Var] = set()
+        self._shown: dict[str, Var] = {}  # what may show the memory of a name from outside
         self._runs: set[Var] = set()
         self.deeds: dict[Op, Deed] = {}
 
@@ -51,13 +52,15 @@ class Memories:
     def join(self, given: Iterable[Operand]) -> None:
         """Let operands be of one class; with something from outside, it is outside."""
         first: Var | None = None
-        outside = False
+        outside: str | None = None
         for v in given:
             value = v.value if isinstance(v, P.Spread) else v
-            outside = outside or (isinstance(value, P.Outer) and not K.shares_nothing(value.kind))
+            if isinstance(value, P.Outer) and not K.shares_nothing(value.kind):
+                outside = value.name.partition(".")[0]
             if isinstance(value, Var) and not K.shares_nothing(value.kind):
                 first = value if first is None else self._joined(first, value)
-        if first is not None and outside:
+        if first is not None and outside is not None:
+            self._shown[outside] = first = self._joined(self._shown.get(outside, first), first)
             self.marked((first,))
 
     def _joined(self, a: Var, b: Var) -> Var:

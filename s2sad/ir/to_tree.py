@@ -501,7 +501,8 @@ class Printer:
                 if form == "method":
                     func = gast.Attribute(func, word, gast.Load())
                 made = gast.Call(func, given[1:], self.keywords(op))
-                return locate(locate(made, getattr(op.origin, "value", None)), op.origin)
+                origin = op.origin.heading if isinstance(op.origin, P.Undone) else op.origin
+                return locate(locate(made, getattr(origin, "value", None)), origin)
             case "anew":
                 return gast.Call(call("type", given[0]), given[1:], [])
             case "text":

@@ -6,13 +6,14 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.emitted.listed import listed_like
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import cast
 from s2sad.linear.operands import kind_of
-from s2sad.linear.pull import pulled
+from s2sad.linear.pull import leaves, nests, pulled
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
 from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
@@ -158,27 +159,31 @@ def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> N
 
 
 def _listed(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> Bar:
-    """Return the cotangent of a list of numbers as a list, by that of the array made of it.
+    """Return the cotangent of a list or a tuple as one, by that of the array made of it.
 
-    Each number of the list has a dtype of its own.
+    Each number of a list has a dtype of its own.
     """
-    v = sweep.values.get(op.operands[1]) if isinstance(op.operands[1], Var) else None
-    if v is None or not isinstance(v.kind, K.List):
+    dot, value = op.operands[1], bar.value
+    v = sweep.values.get(dot) if isinstance(dot, Var) else None
+    if v is None or value is None or not isinstance(v.kind, K.List | K.Tuple):
         return bar
-    kind, parts = v.kind, K.together(v.kind)
-    if not all(map(K.is_scalar, parts)):
+    kind = tangent_kind(v.kind)
+    numbers = all(map(K.is_scalar, leaves(v.kind)))
+    if nests(v.kind):
+        like = acc.t.table.helper(listed_like)
+        return Bar(acc.t.call(like, (value, sweep.as_it_was(v, op, acc.t)), kind), numbers)
+    if isinstance(v.kind, K.List) and not numbers:
         return bar
-    unlike = {*NARROW, "any"} - {dtype_of(kind_of(value_of(bar)))}
-    if {dtype_of(k) for k in kind.inside} & unlike:
-        given = (value_of(bar), sweep.as_it_was(v, op, acc.t))
-        fitted = acc.t.table.helper(runtime.fitted)
-        return Bar(acc.t.call(fitted, given, tangent_kind(kind)), True)
-    listed = P.Outer("list", K.Known(list))
-    return Bar(acc.t.call(listed, (value_of(bar),), tangent_kind(kind)), True)
+    unlike = {*NARROW, "any"} - {dtype_of(kind_of(value))}
+    if isinstance(v.kind, K.List) and {dtype_of(k) for k in v.kind.inside} & unlike:
+        given = (value, sweep.as_it_was(v, op, acc.t))
+        return Bar(acc.t.call(acc.t.table.helper(runtime.fitted), given, kind), True)
+    made = list if isinstance(v.kind, K.List) else tuple
+    return Bar(acc.t.call(P.Outer(made.__name__, K.Known(made)), (value,), kind), True)
 
 
 def _makes_new(op: Op) -> bool:
     """Say whether an operation makes an array, or a list of numbers, that nobody else knows."""
-    if op.primitive.form == "call" and function_of(op) is list:
-        return all(map(K.is_scalar, K.together(kind_of(op.outs[0]))))
+    if op.primitive.form == "call" and function_of(op) in (list, listed_like):
+        return all(map(K.is_scalar, leaves(kind_of(op.outs[0]))))
     return op.primitive.form in ("infix", "prefix")

@@ -94,7 +94,7 @@ def both_sweeps(d: Derivation, asked: Asked, seeds: Seeds) -> BothSweeps:
     shadows = () if made.shadows is None else (P.Op((made.shadows,), L.DICT, ()),)
     backward = headed((*shadows, *t.ops, *made.backward), table)
     made = dataclasses.replace(made, backward=backward)
-    note_outside(d, a, made.backward)
+    note_outside(d, a, program, made.backward)
     return BothSweeps(program, table, linear, made)
 
 

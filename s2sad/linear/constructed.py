@@ -12,7 +12,7 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
 from s2sad.known.signature import by_position
 from s2sad.linear.operands import kind_of
-from s2sad.linear.tangent_table import Tangents
+from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.zero_tangents import nothing, part, tangent_of
 from s2sad.modes.tried import label_of
 from s2sad.primitives import language as L
@@ -69,10 +69,11 @@ def replaced(
     for i, f in enumerate(K.names_of(kind)):
         if f in named:
             fields.append((f, tangent_of(t, named[f])))
-        elif isinstance(kind, K.Tuple):
-            fields.append((f, t.emit(L.ITEM, (held, P.Const(i)), kind.items[i])))
-        else:
-            fields.append((f, t.emit(L.field(f), (held,), K.UNKNOWN)))
+            continue
+        take, at = (L.ITEM, (P.Const(i),)) if isinstance(kind, K.Tuple) else (L.field(f), ())
+        part = t.emit(take, (out, *at), kind.inside[i])
+        t.of[part] = dot = t.emit(take, (held, *at), tangent_kind(part.kind))
+        fields.append((f, dot))
     if isinstance(kind, K.Tuple):
         t.give(out, t.emit(L.TUPLE, [v for _, v in fields], K.Tuple(kind.items)))
         return

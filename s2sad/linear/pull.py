@@ -122,27 +122,31 @@ def _in_sequence(t: Tangents, value: Operand, operand: Operand, kind: Kind) -> O
     A rule makes an array of a sequence, and gives the cotangent of that.
     """
     whole = t.kind(operand)
-    leaves = list(_leaves(whole))
-    unknown = any(isinstance(k, K.Unknown | K.Unbound) for k in leaves)
-    narrow = {dtype_of(k) for k in leaves} & set(NARROW)
-    mixed = K.is_complex(kind) and not all(map(K.is_complex, leaves))
+    parts = list(leaves(whole))
+    unknown = any(isinstance(k, K.Unknown | K.Unbound) for k in parts)
+    narrow = {dtype_of(k) for k in parts} & set(NARROW)
+    mixed = K.is_complex(kind) and not all(map(K.is_complex, parts))
     if unknown or mixed or narrow - {dtype_of(kind)} or dtype_of(kind) in NARROW:
         value = t.call(t.table.helper(runtime.fitted), (value, operand), tangent_kind(whole))
-    elif isinstance(whole, K.List) and isinstance(kind_of(value), K.List):
+    if nests(whole):
+        return t.call(t.table.helper(listed_like), (value, operand), tangent_kind(whole))
+    if isinstance(whole, K.List) and isinstance(kind_of(value), K.List):
         if not all(map(K.is_scalar, K.together(whole))):
             return value
-    if isinstance(whole, K.List):
-        return t.call(P.Outer("list", K.Known(list)), (value,), whole)
-    if any(isinstance(k, K.List | K.Tuple) for k in whole.inside):
-        return t.call(t.table.helper(listed_like), (value, operand), whole)
-    return t.call(P.Outer("tuple", K.Known(tuple)), (value,), whole)
+    made = list if isinstance(whole, K.List) else tuple
+    return t.call(P.Outer(made.__name__, K.Known(made)), (value,), whole)
 
 
-def _leaves(kind: Kind) -> Iterator[Kind]:
+def nests(kind: Kind) -> bool:
+    """Say whether a list or a tuple holds others."""
+    return any(isinstance(k, K.List | K.Tuple) for k in K.together(kind))
+
+
+def leaves(kind: Kind) -> Iterator[Kind]:
     """Yield the kinds of the numbers and arrays in a sequence, and of those in sequences in it."""
     for k in kind.inside:
         if isinstance(k, K.List | K.Tuple):
-            yield from _leaves(k)
+            yield from leaves(k)
         elif isinstance(k, K.Union):
             yield from K.options(k)
         elif K.differentiable(k) or isinstance(k, K.Unknown | K.Unbound):

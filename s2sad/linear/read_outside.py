@@ -11,23 +11,57 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from s2sad import kinds as K
 from s2sad import runtime
+from s2sad.facts.fence import check_managers
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.ir.rebuilt import with_blocks
 from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.nodes import dotted
 from s2sad.primitives import language as L
-from s2sad.steps.derivation import Analysed, Derivation
+from s2sad.steps.derivation import Analysed, Derivation, memory_of
 
 _CODE = (K.Known, K.LocalFunction, K.Choice)
 
 
-def note_outside(d: Derivation, a: Analysed, backward: Iterable[P.Operation]) -> None:
-    """Note what memory a backward sweep reads outside: stored in between, it is another one."""
-    found = d.read_outside.setdefault(a, {})
-    for o in data_outside(backward):
-        if not K.shares_nothing(o.kind):
-            found[o.name] = dotted(o.name)
+def note_outside(
+    d: Derivation, a: Analysed, program: P.Program, backward: Iterable[P.Operation]
+) -> None:
+    """Note what memory a backward sweep reads outside: stored in between, it is another one.
+
+    Variables of the forward sweep may show such memory. What a manager may change when its block
+    is left is not read at all.
+    """
+    backward = tuple(backward)
+    makers = {v: o for o in P.every(program.block) if isinstance(o, P.Op) for v in o.outs}
+    bound = (v for o in P.every(program.block) for v in (*o.outs, *P.bound(o)))
+    known = {*program.block.params, *bound}
+    read = [v for v in read_in(backward) if v in known and not K.shares_nothing(v.kind)]
+    outside = [o for o in data_outside(backward) if not K.shares_nothing(o.kind)]
+    shown: tuple[Operand, ...] = (*outside, *read)
+    paths = sorted({path for o in shown for path in _paths(o, makers)})
+    d.read_outside.setdefault(a, {}).update((path, dotted(path)) for path in paths)
+    check_managers(a.function, a.kinds, memory_of(d, a), {v.name for v in read})
+
+
+def read_in(operations: Iterable[P.Operation]) -> Iterator[Var]:
+    """Yield the variables that operations read, at any depth."""
+    for operation in operations:
+        given = list(P.operands(operation))
+        if not isinstance(operation, P.Op):
+            for block in P.blocks(operation):
+                yield from read_in(block.ops)
+                given += block.end.results
+        yield from filter(None, map(P.variable, given))
+
+
+def _paths(operand: Operand, makers: Mapping[Var, P.Op]) -> Iterator[str]:
+    """Yield the dotted names of what a value is, or is a part of."""
+    if isinstance(operand, P.Outer | Var) and operand.name:
+        yield operand.name
+    maker = makers.get(operand) if isinstance(operand, Var) else None
+    if maker is not None and maker.primitive.form in ("item", "field", "same"):
+        for path in _paths(maker.operands[0], makers):
+            yield f"{path}.{maker.primitive.word}" if maker.primitive.form == "field" else path
 
 
 def data_outside(operations: Iterable[P.Operation]) -> Iterator[P.Outer]:

@@ -24,7 +24,7 @@ from s2sad.linear.by_symmetry import goes_by_symmetry, pair_by_symmetry
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.finished import apart, tell, text_of_sweeps, with_forward
 from s2sad.linear.headings import headed
-from s2sad.linear.read_outside import data_outside, note_outside
+from s2sad.linear.read_outside import data_outside, kept_outside, note_outside
 from s2sad.linear.ready import key_of, ready_to_reverse
 from s2sad.linear.stories import Sides, story_of_reverse
 from s2sad.linear.tangent_table import Tangents, tangent_kind
@@ -115,18 +115,23 @@ def reverse_pair(
         seeds[dot] = own_bar(bar)
     made = transpose(first, wrt, seeds)
     made = dataclasses.replace(made, backward=headed(made.backward, table))
-    note_outside(d, a, made.backward)
+    note_outside(d, a, program, made.backward)
     both = BothSweeps(program, table, linear, made)
     given = (*([] if made.shadows is None else [made.shadows]), *bars.values())
     given = (*given, *([bar] if seeded else []))
     t = Tangents(table)
     result = made.bars[0] if len(made.bars) == 1 else t.emit(L.TUPLE, made.bars, K.UNKNOWN)
     block = P.Block(given, (*made.backward, *t.ops), P.End("next", (result,)))
-    reverse = apart(both, parted(made, table, block), made.forward)
+    block = parted(made, table, block)
+    t = Tangents(table)
+    if d.lasting:  # what is outside may be something else when a pullback runs
+        block = kept_outside(t, block)
+    forward = (*made.forward, *t.ops)
+    reverse = apart(both, block, forward)
     t = Tangents(table)
     kept = t.emit(L.TUPLE, reverse.needed, K.UNKNOWN)
     given_back = kept if bare else t.emit(L.TUPLE, (value, kept), K.UNKNOWN)
-    block = P.Block(program.block.params, (*made.forward, *t.ops), P.End("next", (given_back,)))
+    block = P.Block(program.block.params, (*forward, *t.ops), P.End("next", (given_back,)))
     whole = with_forward(both, dataclasses.replace(program, block=block), reverse.entries)
     doc = f"Value of {base}, and what its reverse needs."
     if bare:

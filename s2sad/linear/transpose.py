@@ -36,6 +36,7 @@ from s2sad.linear.tangent_table import Table, Tangents
 from s2sad.linear.turned_cells import with_contents
 from s2sad.linear.turned_regions import give_cotangents, outs_of, turned_block
 from s2sad.linear.turned_slots import complete, with_structures
+from s2sad.primitives import language as L
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ def transpose(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar]) -> Tur
         shadows = shadows_of(block, sweep.values, table)
     sweep.values = values = with_contents(block, sweep.values, shadows)
     acc = Cotangents(t, values, {}, shadows)
+    _check_kept(block, sweep, table)
     if shadows is None:
         acc.refs = parts_of_memory(block, values, table.facts.written, sweep.makers)
         if not (ready.stands.lent or table.derivation.reusable):
@@ -157,6 +159,20 @@ def _begin(acc: Cotangents, shadows: Shadows, block: P.Block, table: Table) -> N
     plain = isinstance(dot, Var) and dot in acc.values and not acc.is_shadowed(dot)
     if plain and isinstance(dot, Var) and isinstance(acc.values[dot].kind, K.Array):
         acc.add(dot, Bar(shadows.taken(acc.t, acc.values[dot]), True))
+
+
+def _check_kept(block: P.Block, sweep: Sweep, table: Table) -> None:
+    """Refuse what reads a tangent of no variable: its cotangent would be lost."""
+    orphans: set[Var] = set()
+    for op in P.every(block):
+        if not isinstance(op, Op) or not sweep.is_linear(op) or op.primitive is L.DISCARD:
+            continue
+        read = set(map(P.variable, op.operands))
+        if read & orphans:
+            raise table.cannot(op.origin, "s2sad cannot tell where the derivative goes from here.")
+        if read & sweep.values.keys():
+            made = (v for v in op.outs if v not in sweep.values)
+            orphans |= {v for v in made if K.differentiable(v.kind)}
 
 
 def parted(turned: Turned, table: Table, block: P.Block) -> P.Block:

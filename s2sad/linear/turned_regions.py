@@ -138,9 +138,15 @@ def turned_match(sweep: Sweep, region: P.Match, acc: Cotangents) -> list[P.Opera
 
 def turned_with(sweep: Sweep, region: P.With, acc: Cotangents) -> list[P.Operation]:
     """The backward sweep of what a manager stands around does without it."""
-    kinds = acc.t.table.facts.analysed.kinds
-    if any(kinds.passing.get(item) is None for item in region.origin.items):
-        raise NotYet("a manager that may swallow an exception")
+    table = acc.t.table
+    passing = table.facts.analysed.kinds.passing
+    if any(passing.get(item) is None for item in region.origin.items):
+        raise table.cannot(
+            region.origin,
+            "This context manager may swallow an exception that leaves its block; s2sad cannot "
+            "tell then how far the block got, and the result depends on what it does.",
+            "Let its __exit__ return None, or catch exceptions with try.",
+        )
     made = turned_arms(sweep, region, (region.body,), acc)
     return [dataclasses.replace(region, outs=made.outs, body=made.blocks[0])]
 
