@@ -5,6 +5,7 @@ import linecache
 import numpy as np
 import pytest
 import scipy.linalg
+from switch import of_the_program
 
 import s2sad
 from s2sad.testing import check_rule
@@ -258,6 +259,7 @@ def written(A):
     return np.sum(np.abs(w))
 
 
+@of_the_program
 @real_where_it_can_be
 def test_what_may_be_either_is_written():
     for A in POINTS:
