@@ -24,16 +24,17 @@ def hook(t: Tangents, op: Op) -> None:
     t.add(Op((out,), L.SAME, (NOTHING,), (), (), (), op.origin))
     if not t.table.backward or not t.has(x):
         return
+    gives = (("gives", out.kind),)
     made = t.maker(fn) if isinstance(fn, Var) else None
     if made is None or made.primitive is not L.CLOSURE:
-        t.add(Op((), L.HOOK, (t.maybe(x), fn), (), (), (), op.origin))
+        t.add(Op((), L.HOOK, (t.maybe(x), fn), gives, (), (), op.origin))
         return
     _check_captured(t, made)
     if not isinstance(code_of(made), gast.Lambda):
-        t.add(Op((), L.HOOK, (t.maybe(x), fn), (), (), (), op.origin))
+        t.add(Op((), L.HOOK, (t.maybe(x), fn), gives, (), (), op.origin))
         return
     held = tuple(_as_here(t, o) for o in made.operands)
-    t.add(Op((), L.HOOK, (t.maybe(x), *held), made.settings, (), (), op.origin))
+    t.add(Op((), L.HOOK, (t.maybe(x), *held), (*made.settings, *gives), (), (), op.origin))
 
 
 def _as_here(t: Tangents, held: Operand) -> Operand:
