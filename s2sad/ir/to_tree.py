@@ -501,6 +501,8 @@ class Printer:
                 if form == "method":
                     func = gast.Attribute(func, word, gast.Load())
                 made = gast.Call(func, given[1:], self.keywords(op))
+                if isinstance(op.origin, P.Undone):
+                    return made if op.origin.heading is None else locate(made, op.origin.heading)
                 return locate(locate(made, getattr(op.origin, "value", None)), op.origin)
             case "anew":
                 return gast.Call(call("type", given[0]), given[1:], [])

@@ -13,7 +13,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.ir.effects import captured, code_of
 from s2sad.ir.program import Op, Operand, Place, Var
-from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
+from s2sad.linear.tangent_table import NOTHING, Tangents
 from s2sad.nodes import walk
 from s2sad.primitives import language as L
 
@@ -55,4 +55,8 @@ def _check_captured(t: Tangents, made: Op) -> None:
         inside = {n.id for s in code.body for n in walk(s) if isinstance(n, gast.Name)} - own
     for word, o in zip(captured(made), made.operands, strict=True):
         if isinstance(o, Var) and ((o.cell and word in inside) or o in t.table.facts.written):
-            raise NotYet("a hook that reads what may change")
+            raise t.cannot(
+                f"This hook reads `{word}`, which may have another value when the hook is called.",
+                "Write the hook as a lambda in the call of adjoint_hook, or pass it the value as "
+                "a default: def fn(g, i=i).",
+            )
