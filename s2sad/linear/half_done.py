@@ -5,7 +5,7 @@ try:
     y = math.log(x)
 except ValueError: ...
 
-Before: the body of a try behind which the program goes on. After: the same, or a stop where it
+Before: the body of a try behind which the program goes on. After: the same, or a refusal where it
 writes memory of tangents, or binds what others look at, and may be left behind that. Memory that
 the body makes, and that nobody else knows while it runs, is gone where the body is left.
 """
@@ -14,24 +14,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from s2sad.errors import Error
 from s2sad.ir import program as P
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Var
 from s2sad.ir.rebuilt import with_blocks
 from s2sad.linear.sweep_state import Sweep
-from s2sad.linear.tangent_table import NotYet
+from s2sad.linear.tangent_table import Table
 from s2sad.primitives import language as L
 
 _CALM = ("same", "tuple", "list", "look", "bind", "discard", "closure")
 _IN_PLACE = ("augmented", "augmented item", "augmented field")
 
 
-def check_half_done(sweep: Sweep, body: P.Block) -> None:
-    """Stop at a body that an exception may leave behind what it does to tangents."""
-    _of_body(sweep, body).left(body, None)
+def check_half_done(sweep: Sweep, body: P.Block, table: Table) -> None:
+    """Refuse a body that an exception may leave behind what it does to tangents."""
+    _of_body(sweep, body, table).left(body, None)
 
 
-def _of_body(sweep: Sweep, body: P.Block) -> _Body:
+def _of_body(sweep: Sweep, body: P.Block, table: Table) -> _Body:
     """Return a body with what is known of its memory while it runs, not of what becomes of it.
 
     To give memory to others is a deed as well, of which its tangents tell.
@@ -46,7 +47,7 @@ def _of_body(sweep: Sweep, body: P.Block) -> _Body:
     outside = {v for v in met if v not in inside or v.cell}
     memory = memories(P.Program("", _of_values(sweep, P.Block((), body.ops, body.end)), None))
     known = frozenset(memory.of(sweep.values.get(v, v)) for v in outside)
-    return _Body(sweep, memory, known)
+    return _Body(sweep, memory, known, table)
 
 
 def _of_values(sweep: Sweep, block: P.Block) -> P.Block:
@@ -70,16 +71,17 @@ class _Body:
     sweep: Sweep
     memory: Memories
     outside: frozenset[Var | None]
+    table: Table
 
-    def left(self, block: P.Block, done: P.Code) -> P.Code:
-        """Walk a block; return the statement that has done something last, here or before."""
+    def left(self, block: P.Block, done: Op | None) -> Op | None:
+        """Walk a block; return what has done something to tangents last, here or before."""
         for op in block.ops:
             done = self._by_one(op, done) if isinstance(op, Op) else self._region(op, done)
         if done is not None and block.end.how == "raise":
-            raise NotYet("a try that may be left behind a write")
+            raise self.cannot(done)
         return done
 
-    def _region(self, region: P.Region, done: P.Code) -> P.Code:
+    def _region(self, region: P.Region, done: Op | None) -> Op | None:
         if isinstance(region, P.Try):
             body = self.left(region.body, done)  # no exception leaves it behind what it has done
             ends = [self.left(h.body, done) for h in region.handlers]
@@ -89,21 +91,41 @@ class _Body:
         for _ in range(turns):
             done = _any([self.left(b, done) for b in P.blocks(region)]) or done
         if done is not None and isinstance(region, P.With):
-            raise NotYet("a try that may be left behind a write")
+            raise self.cannot(done)
         return done
 
-    def _by_one(self, op: Op, done: P.Code) -> P.Code:
+    def _by_one(self, op: Op, done: Op | None) -> Op | None:
         form = op.primitive.form
         if self.sweep.is_linear(op):
             written = [p.object for p in op.writes if p.object in self.sweep.values]
-            if written and form == "tangent of call":
-                raise NotYet("a call in a try that writes memory")
             seen = any(isinstance(dot, Var) and self._is_known(dot) for dot in written)
-            return (op.origin or op) if seen else done
-        same = op.origin is done and form in _IN_PLACE  # of one statement: the tangent comes first
+            if seen and form == "tangent of call":
+                raise self.cannot(op)  # it may be left half way, too
+            return op if seen else done
+        same = done is not None and op.origin is done.origin  # the tangent comes first
+        same = same and form in _IN_PLACE
         if done is not None and not same and form not in _CALM:
-            raise NotYet("a try that may be left behind a write")
+            raise self.cannot(done)
         return done
+
+    def cannot(self, done: Op) -> Error:
+        """Return an error that says what may be done, or not, where the try is left."""
+        if done.primitive is L.BIND:
+            dot = done.operands[0]
+            assert isinstance(dot, Var)
+            word = self.sweep.values[dot].name
+            return self.table.cannot(
+                done.origin,
+                f"An exception may leave this try after it has bound `{word}`: s2sad cannot tell "
+                "how far the try got, and the result depends on the names that it binds.",
+                f"Bind `{word}` before the try or in a try of its own, or use another name there.",
+            )
+        return self.table.cannot(
+            done.origin,
+            "Memory on which the derivative depends is written in a try here: an exception may "
+            "leave the try after this write, and s2sad cannot tell how far it got.",
+            "Compute the new values in the try, and write them after it.",
+        )
 
     def _is_known(self, dot: Var) -> bool:
         """Say whether memory, by its tangent, is known outside while the body runs."""
@@ -111,5 +133,5 @@ class _Body:
         return dot.cell or root is None or root in self.outside or self.memory.is_outside(root)
 
 
-def _any(ends: list[P.Code]) -> P.Code:
+def _any(ends: list[Op | None]) -> Op | None:
     return next((end for end in ends if end is not None), None)

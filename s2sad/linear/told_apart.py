@@ -275,9 +275,9 @@ class _Look:
             yield "a view that a call returns"
         if out in facts.written and out.name in given:
             ghosts = facts.aliases.ghosts_of(out.name, noted.op.origin) & shared
-            names = frozenset[str]().union(*(pairs.get(g, frozenset()) for g in ghosts))
-            others = {n for n in names - {out.name} if "@" not in n}
-            if ghosts and (others or is_structure(out.kind)):
+            names = {n for g in ghosts for n in pairs.get(g, frozenset())}
+            more = {n for n in names - {out.name} if "@" not in n}
+            if ghosts and (more or is_structure(out.kind)):
                 yield "memory that a call returns, under the name that it had"
         d = self.table.derivation
         a = analyse(d, call.fn, call.params, tuple(call.extra))

@@ -20,7 +20,7 @@ from s2sad.ir.left_last import leaves_loop
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import turned_op
 from s2sad.linear.by_identity import is_structure
-from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name
+from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name, root_of
 from s2sad.linear.half_done import check_half_done
 from s2sad.linear.joined_arms import (
     Arm,
@@ -33,7 +33,6 @@ from s2sad.linear.joined_arms import (
     plain,
     plain_end,
 )
-from s2sad.linear.memory_parts import root_of
 from s2sad.linear.put_back import undo
 from s2sad.linear.rounds import inside, kept
 from s2sad.linear.sweep_state import Reason, Round, Sweep, Tape, in_place, owned
@@ -151,7 +150,7 @@ def turned_try(sweep: Sweep, region: P.Try, acc: Cotangents) -> list[P.Operation
     A body that an exception has left has done nothing to tangents (`check_half_done`).
     """
     if any(h.body.end.how != "raise" for h in region.handlers):
-        check_half_done(sweep, region.body)
+        check_half_done(sweep, region.body, acc.t.table)
     last = fork_of(region, region.of_final, acc)
     closed = joined(sweep, last, [turned_arm(sweep, region.final, last, acc)], acc)
     fork = fork_of(region, region.of_arms, acc)
