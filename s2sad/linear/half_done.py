@@ -27,16 +27,17 @@ _CALM = ("same", "tuple", "list", "look", "bind", "discard", "closure")
 _IN_PLACE = ("augmented", "augmented item", "augmented field")
 
 
-def check_half_done(sweep: Sweep, body: P.Block, table: Table) -> None:
+def check_half_done(sweep: Sweep, region: P.Try, table: Table) -> None:
     """Refuse a body that an exception may leave behind what it does to tangents."""
-    _of_body(sweep, body, table).left(body, None)
+    _of_body(sweep, region, table).left(region.body, None)
 
 
-def _of_body(sweep: Sweep, body: P.Block, table: Table) -> _Body:
+def _of_body(sweep: Sweep, region: P.Try, table: Table) -> _Body:
     """Return a body with what is known of its memory while it runs, not of what becomes of it.
 
     To give memory to others is a deed as well, of which its tangents tell.
     """
+    body = region.body
     inside, met = {*body.params}, set[Var]()
     for op in P.every(body):
         inside |= {*op.outs, *P.bound(op)}
@@ -47,7 +48,7 @@ def _of_body(sweep: Sweep, body: P.Block, table: Table) -> _Body:
     outside = {v for v in met if v not in inside or v.cell}
     memory = memories(P.Program("", _of_values(sweep, P.Block((), body.ops, body.end)), None))
     known = frozenset(memory.of(sweep.values.get(v, v)) for v in outside)
-    return _Body(sweep, memory, known, table)
+    return _Body(sweep, memory, known, table, region.origin)
 
 
 def _of_values(sweep: Sweep, block: P.Block) -> P.Block:
@@ -66,12 +67,13 @@ def _of_values(sweep: Sweep, block: P.Block) -> P.Block:
 
 @dataclass(frozen=True)
 class _Body:
-    """The body of a try, and which classes of its memory are known `outside` while it runs."""
+    """The body of the try `at` hand; its memory of some classes is known `outside` meanwhile."""
 
     sweep: Sweep
     memory: Memories
     outside: frozenset[Var | None]
     table: Table
+    at: P.Code
 
     def left(self, block: P.Block, done: Op | None) -> Op | None:
         """Walk a block; return what has done something to tangents last, here or before."""
@@ -110,20 +112,20 @@ class _Body:
 
     def cannot(self, done: Op) -> Error:
         """Return an error that says what may be done, or not, where the try is left."""
-        if done.primitive is L.BIND:
-            dot = done.operands[0]
-            assert isinstance(dot, Var)
-            word = self.sweep.values[dot].name
+        written = [p.object for p in done.writes if isinstance(p.object, Var)]
+        word = next(self.sweep.values[dot].name for dot in written if dot in self.sweep.values)
+        shown = f"`{word}`" if word else "memory"
+        if done.primitive in (L.BIND, L.FORGET):
             return self.table.cannot(
-                done.origin,
+                self.at,
                 f"An exception may leave this try after it has bound `{word}`: s2sad cannot tell "
                 "how far the try got, and the result depends on the names that it binds.",
                 f"Bind `{word}` before the try or in a try of its own, or use another name there.",
             )
         return self.table.cannot(
             done.origin,
-            "Memory on which the derivative depends is written in a try here: an exception may "
-            "leave the try after this write, and s2sad cannot tell how far it got.",
+            f"The derivative depends on {shown}, which is written in place in a try: an exception "
+            "may leave the try after this write, and s2sad cannot tell how far it got.",
             "Compute the new values in the try, and write them after it.",
         )
 

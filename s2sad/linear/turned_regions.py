@@ -150,7 +150,7 @@ def turned_try(sweep: Sweep, region: P.Try, acc: Cotangents) -> list[P.Operation
     A body that an exception has left has done nothing to tangents (`check_half_done`).
     """
     if any(h.body.end.how != "raise" for h in region.handlers):
-        check_half_done(sweep, region.body, acc.t.table)
+        check_half_done(sweep, region, acc.t.table)
     last = fork_of(region, region.of_final, acc)
     closed = joined(sweep, last, [turned_arm(sweep, region.final, last, acc)], acc)
     fork = fork_of(region, region.of_arms, acc)
