@@ -18,7 +18,6 @@ from s2sad.ir.from_tree import program_of
 from s2sad.ir.left_last import leaves_loop, left_last
 from s2sad.ir.printed import flat
 from s2sad.ir.verify import verify
-from s2sad.linear.tangent_table import NotYet
 from s2sad.operators.deriving import loaded, printed
 from s2sad.operators.higher import HIGHER
 from s2sad.requests import Request
@@ -366,7 +365,46 @@ def pairs_on_a_stack(x):
     return total
 
 
+def wave(u, k):
+    return u + k * np.sin(u)
+
+
+def filled(v, x):
+    v[1] = x[0]
+
+
+def called_behind_a_write_of_its_own(x):
+    u = np.zeros(4)
+    for i in range(3):
+        try:
+            v = x * i
+            v[0] = x[1]
+            u = wave(v, 0.1) * math.log(x[i])
+        except ValueError:
+            u = u + x
+    return np.sum(u * u)
+
+
+def filled_by_a_call_in_a_try(x):
+    try:
+        v = x * 2.0
+        filled(v, x)
+        y = math.log(v[1])
+    except ValueError:
+        y = x[0] * x[1]
+    return y
+
+
+def item_of_the_last_round(x):
+    for i in range(3):
+        v = x * x[i]
+    return v[0] * v[1]
+
+
 PROGRAMS = [
+    called_behind_a_write_of_its_own,
+    filled_by_a_call_in_a_try,
+    item_of_the_last_round,
     array_of_the_last_round,
     arrays_of_two_lengths,
     array_of_a_while,
@@ -435,7 +473,7 @@ def test_what_leaves_a_loop_stands_last(f):
         elif not isinstance(operation, P.Op):
             ends = [b for b in P.blocks(operation) if any(map(leaves_loop, b.ops[:-1]))]
             assert not ends
-    space = {"np": np, "math": math}
+    space = {"np": np, "math": math, "wave": wave, "filled": filled}
     exec(function(flat(made)), space)
     assert space[f.__name__](X) == f(X)
 
@@ -484,9 +522,28 @@ def bound_and_left(x):
 @pytest.mark.parametrize(
     "f", [bound_and_left, left_behind_a_write, left_behind_a_write_of_a_called_function, swallowed]
 )
-def test_what_may_be_half_done_is_not_turned_round(f):
-    with pytest.raises(NotYet, match=r"left behind a write|in a try|swallow"):
+def test_what_may_be_half_done_is_refused(f):
+    with pytest.raises(UnsupportedError, match=r"(leave|left|leaves) .*(this|the|its) ") as refused:
         derived(f, X)
+    assert "cannot tell" in refused.value.reason
+    assert refused.value.place is not None
+    assert refused.value.remedy
+
+
+def tuple_bound_before(x):
+    t = (x[0], x[1])
+    try:
+        t = (x[1] * x[0], x[2])
+        y = math.log(x[3])
+    except ValueError:
+        y = 0.0
+    return t[0] * t[1] + y
+
+
+def test_a_tuple_that_a_try_binds_is_refused():
+    with pytest.raises(UnsupportedError, match="in which order `t` is bound") as refused:
+        derived(tuple_bound_before, X)
+    assert "t = (" in refused.value.place.text
 
 
 @pytest.mark.usefixtures("way")

@@ -12,16 +12,21 @@ the body makes, and that nobody else knows while it runs, is gone where the body
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from s2sad import kinds as K
 from s2sad.errors import Error
 from s2sad.ir import program as P
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Var
 from s2sad.ir.rebuilt import with_blocks
+from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import Table
+from s2sad.linear.user_calls import CallOfUser, parts_of
 from s2sad.primitives import language as L
+from s2sad.steps.derivation import analyse, memory_of
 
 _CALM = ("same", "tuple", "list", "look", "bind", "discard", "closure")
 _IN_PLACE = ("augmented", "augmented item", "augmented field")
@@ -46,23 +51,57 @@ def _of_body(sweep: Sweep, region: P.Try, table: Table) -> _Body:
         read = (*P.operands(op), *(o for b in inner for o in b.end.results))
         met |= {v for v in map(P.variable, read) if v is not None}
     outside = {v for v in met if v not in inside or v.cell}
-    memory = memories(P.Program("", _of_values(sweep, P.Block((), body.ops, body.end)), None))
+    calls = {c.op: c for c in _calls(body)}
+    values = _Values(sweep, {op: _instead(c, table) for op, c in calls.items() if _is_seen_into(c)})
+    memory = memories(P.Program("", values.block(P.Block((), body.ops, body.end)), None))
     known = frozenset(memory.of(sweep.values.get(v, v)) for v in outside)
     return _Body(sweep, memory, known, table, region.origin)
 
 
-def _of_values(sweep: Sweep, block: P.Block) -> P.Block:
-    """Return a block without operations on tangents, and without what binds cells.
+@dataclass(frozen=True)
+class _Values:
+    """What a body does to values; for calls of the user's functions stands what they share."""
 
-    The memory of tangents is that of the values, and what a cell gets is known from then on.
-    """
-    ops: list[P.Operation] = []
-    for op in block.ops:
-        if not isinstance(op, Op):
-            ops.append(with_blocks(op, lambda b: _of_values(sweep, b)))
-        elif not sweep.is_linear(op) and op.primitive is not L.BIND:
-            ops.append(op)
-    return P.Block(block.params, tuple(ops), block.end)
+    sweep: Sweep
+    calls: Mapping[Op, Op]
+
+    def block(self, block: P.Block) -> P.Block:
+        """Return a block without operations on tangents, and without what binds cells.
+
+        The memory of tangents is that of the values, and what a cell gets is known from then on.
+        """
+        ops: list[P.Operation] = []
+        for op in block.ops:
+            if not isinstance(op, Op):
+                ops.append(with_blocks(op, self.block))
+            elif not self.sweep.is_linear(op) and op.primitive is not L.BIND:
+                ops.append(self.calls.get(op, op))
+        return P.Block(block.params, tuple(ops), block.end)
+
+
+def _calls(body: P.Block) -> Iterator[CallOfUser]:
+    """Yield the calls of the user's functions that have a tangent."""
+    for op in P.every(body):
+        if isinstance(op, Op) and op.primitive is L.TANGENT_OF_CALL:
+            noted = dict(op.settings)["call"]
+            assert isinstance(noted, CallOfUser)
+            yield noted
+
+
+def _is_seen_into(noted: CallOfUser) -> bool:
+    """Say whether a function is given arrays and numbers alone: it can store them nowhere."""
+    given = (*noted.call.given.values(), *noted.call.extra.values())
+    return all(K.is_numeric(kind_of(o)) for part in given for o in parts_of(part))
+
+
+def _instead(noted: CallOfUser, table: Table) -> Op:
+    """Return an operation whose result shares the memory that a call's result shares."""
+    d, call = table.derivation, noted.call
+    a = analyse(d, call.fn, call.params, tuple(call.extra))
+    shared = memory_of(d, a).aliases.ever(a.function.result)
+    everything = {**call.given, **call.extra}
+    held = tuple(o for p, part in everything.items() if p in shared for o in parts_of(part))
+    return Op(noted.op.outs, L.TUPLE, held, (), (), (), noted.op.origin)
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,14 @@ def turned_with(sweep: Sweep, region: P.With, acc: Cotangents) -> list[P.Operati
     """The backward sweep of what a manager stands around does without it."""
     kinds = acc.t.table.facts.analysed.kinds
     if any(kinds.passing.get(item) is None for item in region.origin.items):
-        raise NotYet("a manager that may swallow an exception")
+        bound = sorted({sweep.values[v].name for v in region.outs if v in sweep.values})
+        word = f"`{bound[0]}`" if bound and bound[0] else "what is written"
+        raise acc.t.table.cannot(
+            region.origin,
+            "This context manager may swallow an exception that leaves its block; s2sad cannot "
+            f"tell then how far the block got, and it binds {word}, on which the result depends.",
+            "Let its __exit__ return None, or catch exceptions with try.",
+        )
     made = turned_arms(sweep, region, (region.body,), acc)
     return [dataclasses.replace(region, outs=made.outs, body=made.blocks[0])]
 
