@@ -18,7 +18,6 @@ from s2sad.ir.from_tree import program_of
 from s2sad.ir.left_last import leaves_loop, left_last
 from s2sad.ir.printed import flat
 from s2sad.ir.verify import verify
-from s2sad.linear.tangent_table import NotYet
 from s2sad.operators.deriving import loaded, printed
 from s2sad.operators.higher import HIGHER
 from s2sad.requests import Request
@@ -366,7 +365,46 @@ def pairs_on_a_stack(x):
     return total
 
 
+def wave(u, k):
+    return u + k * np.sin(u)
+
+
+def filled(v, x):
+    v[1] = x[0]
+
+
+def called_behind_a_write_of_its_own(x):
+    u = np.zeros(4)
+    for i in range(3):
+        try:
+            v = x * i
+            v[0] = x[1]
+            u = wave(v, 0.1) * math.log(x[i])
+        except ValueError:
+            u = u + x
+    return np.sum(u * u)
+
+
+def filled_by_a_call_in_a_try(x):
+    try:
+        v = x * 2.0
+        filled(v, x)
+        y = math.log(v[1])
+    except ValueError:
+        y = x[0] * x[1]
+    return y
+
+
+def item_of_the_last_round(x):
+    for i in range(3):
+        v = x * x[i]
+    return v[0] * v[1]
+
+
 PROGRAMS = [
+    called_behind_a_write_of_its_own,
+    filled_by_a_call_in_a_try,
+    item_of_the_last_round,
     array_of_the_last_round,
     arrays_of_two_lengths,
     array_of_a_while,
@@ -435,7 +473,7 @@ def test_what_leaves_a_loop_stands_last(f):
         elif not isinstance(operation, P.Op):
             ends = [b for b in P.blocks(operation) if any(map(leaves_loop, b.ops[:-1]))]
             assert not ends
-    space = {"np": np, "math": math}
+    space = {"np": np, "math": math, "wave": wave, "filled": filled}
     exec(function(flat(made)), space)
     assert space[f.__name__](X) == f(X)
 
@@ -484,9 +522,28 @@ def bound_and_left(x):
 @pytest.mark.parametrize(
     "f", [bound_and_left, left_behind_a_write, left_behind_a_write_of_a_called_function, swallowed]
 )
-def test_what_may_be_half_done_is_not_turned_round(f):
-    with pytest.raises(NotYet, match=r"left behind a write|in a try|swallow"):
+def test_what_may_be_half_done_is_refused(f):
+    with pytest.raises(UnsupportedError, match=r"(leave|left|leaves) .*(this|the|its) ") as refused:
         derived(f, X)
+    assert "cannot tell" in refused.value.reason
+    assert refused.value.place is not None
+    assert refused.value.remedy
+
+
+def tuple_bound_before(x):
+    t = (x[0], x[1])
+    try:
+        t = (x[1] * x[0], x[2])
+        y = math.log(x[3])
+    except ValueError:
+        y = 0.0
+    return t[0] * t[1] + y
+
+
+def test_a_tuple_that_a_try_binds_is_refused():
+    with pytest.raises(UnsupportedError, match="in which order `t` is bound") as refused:
+        derived(tuple_bound_before, X)
+    assert "t = (" in refused.value.place.text
 
 
 @pytest.mark.usefixtures("way")
@@ -564,7 +621,28 @@ def hook_of_a_dict_that_is_filled(x):
     return np.sum(d["a"]) * d["b"]
 
 
+def hooks_of_parts_that_are_apart(x):
+    z = x * x
+    z[0] = x[1]
+    head = s2sad.adjoint_hook(z[:1], doubled)
+    tail = s2sad.adjoint_hook(z[2:4], doubled)
+    return head[0] + np.sum(tail * x[0])
+
+
+def hook_of_a_part_of_a_part(x):
+    p = {"inner": {"w": x * x, "b": x[0]}, "c": x[1]}
+    inner = p["inner"]
+    inner = s2sad.adjoint_hook(inner, lambda bars: {k: 2.0 * bar for k, bar in bars.items()})
+    return np.sum(inner["w"]) * inner["b"] * p["c"]
+
+
 HOOKED = {
+    hooks_of_parts_that_are_apart: np.array(
+        [np.sum(X[2:] ** 2), 2.0, 4.0 * X[0] * X[2], 4.0 * X[0] * X[3]]
+    ),
+    hook_of_a_part_of_a_part: np.sum(X * X) * X[0] * np.array([0.0, 1.0, 0.0, 0.0])
+    + 4.0 * X * X[0] * X[1]
+    + 2.0 * np.sum(X * X) * X[1] * np.array([1.0, 0.0, 0.0, 0.0]),
     hook_of_numbers_in_a_list: 8.0 * X[0] * X[1] * np.array([X[1], X[0], 0.0, 0.0]),
     hook_of_a_dict_that_is_filled: 12.0 * X * np.sum(X) + 6.0 * np.sum(X * X),
     nothing_but_a_hook_in_an_arm: 12.0 * X,
@@ -574,12 +652,48 @@ HOOKED = {
 }
 
 
+NOT_AGAIN = {
+    hook_of_numbers_in_a_list: "does not know the type of what this hook returns",
+    hook_of_a_dict_that_is_filled: "another kind of content",
+}
+
+
 @pytest.mark.parametrize("f", HOOKED)
 def test_hooks_get_cotangents_and_replace_them(f):
     both, _ = derived(f, X)
     value, gradient = both(X)
     assert value == pytest.approx(f(X), rel=1e-12)
     np.testing.assert_allclose(gradient, HOOKED[f], rtol=1e-12)
+
+
+def hooks_of_the_first_and_the_last(x):
+    z = x[:1] * x[:1]
+    z[0] = x[1]
+    first = s2sad.adjoint_hook(z[0:1], doubled)
+    last = z[-1:]
+    return first[0] * last[0]
+
+
+def test_parts_that_may_be_one_are_not_apart():
+    with pytest.raises(UnsupportedError, match="has another name"):
+        derived(hooks_of_the_first_and_the_last, X)
+
+
+@pytest.mark.skipif(
+    not Request.__dataclass_fields__["on_program"].default, reason="second derivatives"
+)
+@pytest.mark.parametrize("f", [f for f in HOOKED if f is not hook_with_a_default])
+def test_hooks_are_differentiated_with_the_text(f):
+    """What a hook gives is a part of the gradient: the gradient is derived again."""
+    along, h = np.array([0.3, -0.7, 0.2, 1.1]), 1e-6
+    slope = s2sad.grad(f)
+    want = (slope(X + h * along) - slope(X - h * along)) / (2 * h)
+    if f in NOT_AGAIN:
+        with pytest.raises(UnsupportedError, match=NOT_AGAIN[f]):
+            s2sad.hvp(f, (X,), (along,))
+        return
+    got = s2sad.hvp(f, (X,), (along,))
+    np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-7)
 
 
 def test_memory_with_two_names_has_one_cotangent_and_no_hook():

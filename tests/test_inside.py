@@ -1,5 +1,6 @@
 """What a function says to its derivative: stop_gradient, within_gradient, adjoint_hook."""
 
+import ast
 import copy
 import functools
 import subprocess
@@ -11,9 +12,12 @@ import pytest
 
 import s2sad
 from s2sad import UnsupportedError, adjoint_hook, inside, stop_gradient, within_gradient
+from s2sad.requests import Request
 from s2sad.tree import map_leaves, ravel
 
 STEP = 1e-6
+
+on_program = Request.__dataclass_fields__["on_program"].default
 
 
 def named(table):
@@ -23,6 +27,15 @@ def named(table):
 def floats(args):
     """Return the positions of the arguments that have derivatives."""
     return tuple(i for i, a in enumerate(args) if not isinstance(a, int))
+
+
+def knows_nothing_of_s2sad(text):
+    """Say whether a text imports nothing of s2sad's, and names nothing of it."""
+    nodes = list(ast.walk(ast.parse(text)))
+    found = {n.id for n in nodes if isinstance(n, ast.Name)}
+    found |= {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
+    found |= {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
+    return not any(word.partition(".")[0] == "s2sad" for word in found)
 
 
 # --- stop_gradient -------------------------------------------------------------------------------
@@ -111,7 +124,7 @@ def test_the_text_does_not_know_stop_gradient(fn, args, mode):
         pytest.skip("which function it is, is asked in the text: it is imported")
     text = s2sad.source(fn, mode=mode, wrt=floats(args), args=args)
     assert "stop_gradient" not in text
-    assert "s2sad" not in text
+    assert knows_nothing_of_s2sad(text)
 
 
 def test_what_is_stopped_is_itself():
@@ -121,7 +134,9 @@ def test_what_is_stopped_is_itself():
 
 def test_a_state_that_is_stopped_is_not_kept():
     text = s2sad.source(programs.truncated, wrt="w", args=programs.STOPPING[programs.truncated])
-    assert "h = h" not in text.replace("h = h_0", "")
+    copies = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Assign)]
+    assert not [n for n in copies if ast.unparse(n.targets[0]) == ast.unparse(n.value)]
+    assert "h_0 = h\n" not in text
     assert text.count("saved.append") == 1
 
 
@@ -279,7 +294,7 @@ def test_within_gradient_is_true_in_derived_code_alone(fn, args):
 def test_the_branch_not_taken_is_not_in_the_text(fn, args, mode):
     text = s2sad.source(fn, mode=mode, wrt="x", args=(np.ones(3), *args))
     assert "within_gradient" not in text
-    assert "s2sad" not in text
+    assert knows_nothing_of_s2sad(text)
     both = (programs.in_a_while, programs.inactive_in_a_test, programs.question_given)
     if fn not in (*both, programs.with_another_test, programs.asked_by_another_name):
         assert "3.0" not in text
@@ -373,6 +388,8 @@ def test_a_hook_gives_the_adjoint_that_is_used(fn, args, monkeypatch):
 
 @pytest.mark.parametrize(("fn", "args"), named(programs.HOOKING))
 def test_forward_mode_leaves_hooks_alone(fn, args, monkeypatch):
+    if on_program and fn is programs.hooked_with_default:
+        pytest.skip("a lambda of ours is given an inner function with a default: refused")
     wrt = floats(args)
     monkeypatch.setattr(programs, "adjoint_hook", lambda x, fn: x)
     want = ravel(s2sad.grad(fn, wrt=wrt)(*args))[0]
@@ -392,7 +409,7 @@ def test_forward_mode_leaves_hooks_alone(fn, args, monkeypatch):
 def test_the_text_does_not_know_adjoint_hook(fn, args, mode):
     text = s2sad.source(fn, mode=mode, wrt=floats(args), args=args)
     assert "adjoint_hook" not in text
-    assert "s2sad" not in text
+    assert knows_nothing_of_s2sad(text)
     assert max(map(len, text.splitlines())) <= 100
 
 
@@ -529,7 +546,7 @@ def test_hooks_may_be_called_in_other_ways(fn):
     x = np.array([1.0, 2.0])
     assert s2sad.grad(fn)(x) == pytest.approx(4.0 * x)
     assert s2sad.jvp(fn, (x,), (np.ones(2),))[1] == pytest.approx(6.0)
-    assert "s2sad" not in s2sad.source(fn, args=(x,))
+    assert knows_nothing_of_s2sad(s2sad.source(fn, args=(x,)))
 
 
 HOOK = functools.partial(adjoint_hook, fn=programs.twice)
@@ -595,7 +612,7 @@ def test_what_is_stopped_is_constant_in_any_order(fn):
     assert s2sad.vjp(s2sad.grad(fn), POINT)[1](along) == pytest.approx(want)
     text = s2sad.source(s2sad.grad(fn), args=(POINT,), mode="jvp")
     assert "stop_gradient" not in text
-    assert "s2sad" not in text
+    assert knows_nothing_of_s2sad(text)
 
 
 def bent(x):
@@ -623,7 +640,8 @@ def test_hooks_are_differentiated_with_the_gradient_that_they_change():
 
 
 # Of these it is not known what the hook gives, or they are recursive.
-NOT_TWICE = ("with_default", "recursion", "object", "part_of_parts", "dict_that_is_filled")
+PARTS = () if on_program else ("part_of_parts",)
+NOT_TWICE = ("with_default", "recursion", "object", "dict_that_is_filled", *PARTS)
 
 
 @pytest.mark.parametrize(("fn", "args"), named(programs.HOOKING))

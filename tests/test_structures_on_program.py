@@ -678,7 +678,40 @@ def dict_of_one_list_and_itself(x):
     return q["b"][0] * p["a"][1]
 
 
+def tail_of(u):
+    return u[1:]
+
+
+def as_it_is(u):
+    return u
+
+
+def view_under_the_name_that_the_memory_had(x):
+    u = x * x
+    w = u
+    u = tail_of(u)
+    u[0] = 3.0 * x[0]
+    return np.sum(w * w) * u[1]
+
+
+def view_of_memory_that_nobody_else_knows(x):
+    u = x * x
+    u = tail_of(u)
+    u[0] = 3.0 * x[0]
+    return np.sum(u * u)
+
+
+def list_that_goes_through_a_call_and_grows(x):
+    items = [x[0], x[1] * x[2]]
+    items = as_it_is(items)
+    items.append(x[2] * x[1])
+    return items[0] * items[1] * items[2]
+
+
 PROGRAMS = [
+    view_under_the_name_that_the_memory_had,
+    view_of_memory_that_nobody_else_knows,
+    list_that_goes_through_a_call_and_grows,
     written_where_it_is_an_array,
     array_or_none_carried,
     spread_list,
@@ -1002,6 +1035,7 @@ def test_a_number_or_memory_that_is_written_under_another_name_is_refused():
         dict_of_two_others,
         dict_to_calls,
         best_pair_or_none,
+        view_of_memory_that_nobody_else_knows,
     ],
 )
 def test_what_names_tell_apart_goes_by_name(f):

@@ -141,7 +141,7 @@ class _Worker:
             assert not isinstance(region, Op)
             arm = _taken(region, may_end)
             if arm is None:
-                done += self.looped(region) if isinstance(region, P.For) else [self.region(region)]
+                done += self.whole(region)
                 continue
             inner = self.block(arm)
             done += inner.ops
@@ -149,6 +149,39 @@ class _Worker:
                 return P.Block(block.params, tuple(done), inner.end)
             done += self.bound(region.outs, inner.end.results)
         return R.with_end(P.Block(block.params, tuple(done), block.end), self.copies)
+
+    def whole(self, region: P.Region) -> Ops:
+        """Return what stands in the place of a region."""
+        if isinstance(region, P.For):
+            return self.looped(region)
+        made = self.region(region)
+        return self.chosen(made) if isinstance(made, P.If) else [made]
+
+    def chosen(self, region: P.If) -> Ops:
+        """Return a branch that gives what its arms give differently; the rest is what it was."""
+        ends = [b.end for b in P.blocks(region)]
+        if region.style != "if" or any(end.how != "next" for end in ends):
+            return [region]
+        triples = list(zip(region.outs, *(end.results for end in ends), strict=True))
+        same = [k for k, (v, a, b) in enumerate(triples) if a is b and self.may_be(v, a)]
+        if not same:
+            return [region]
+        for k in same:
+            self.copies[region.outs[k]] = triples[k][1]
+        stay = [k for k in range(len(triples)) if k not in same]
+        then, orelse = (_handing(b, stay, "next") for b in P.blocks(region))
+        outs = tuple(region.outs[k] for k in stay)
+        copies = [
+            Op((v,), L.SAME, (a,), origin=region.origin)
+            for v, a, _ in map(triples.__getitem__, same)
+        ]
+        return [replace(region, outs=outs, then=then, orelse=orelse), *copies]
+
+    def may_be(self, v: Var, value: Operand) -> bool:
+        """Say whether a name may go, as another one stands for its value."""
+        if not isinstance(value, Var) or value.cell:
+            return False
+        return v not in self.fixed or v.name in (value.name, *self.temps)
 
     def region(self, region: P.Region) -> P.Region:
         if isinstance(region, P.Try):  # its blocks hand over as many values as they did
@@ -206,6 +239,8 @@ class _Worker:
         item = self.item(op)
         if item is not None:
             return item
+        if op.primitive.form == "same" and self.may_be(op.outs[0], op.operands[0]):
+            return self.copied(op)
         if len(op.outs) != 1 or op.outs[0] in self.fixed:
             return self.kept(op)
         if op.primitive.form == "same":

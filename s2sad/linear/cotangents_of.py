@@ -260,7 +260,10 @@ class Cotangents:
         return self.t.emit(L.TUPLE, found, tangent_kind(kind))
 
     def buffer(self, dot: Var) -> Var:
-        """Return the cotangent of memory as memory that may be changed in place."""
+        """Return the cotangent of memory as memory that may be changed in place.
+
+        What is bound is read where this is turned round: zeros can be made like it.
+        """
         bar, v = self.of.get(dot), self.value(dot)
         if self.shadows is not None and dot in self.shadows.dots:
             return self.shadows.of(self.t, v)
@@ -275,7 +278,7 @@ class Cotangents:
             raise NotYet(f"a cotangent in place of {K.describe(v.kind)}")
         if bar is None:
             if is_array(v.kind):
-                value = zeros_like(self.t, v)
+                value = nothing(self.t, v, v.kind)
             elif dot in self.unborn:
                 self.unborn.discard(dot)
                 value = zeros_of(self.t, v)
@@ -316,3 +319,10 @@ def owner_of(ref: Op) -> Var:
     owner = ref.operands[0]
     assert isinstance(owner, Var)
     return owner
+
+
+def root_of(refs: Mapping[Var, Op], dot: Var) -> Var:
+    """Return the tangent of the memory that one is a part of."""
+    while dot in refs:
+        dot = owner_of(refs[dot])
+    return dot

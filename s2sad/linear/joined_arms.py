@@ -19,8 +19,7 @@ from s2sad.ir import program as P
 from s2sad.ir.left_last import leaves_loop
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import substituted
-from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name
-from s2sad.linear.memory_parts import root_of
+from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name, root_of
 from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.sweep_state import Reason, Sweep, in_place, owned
 from s2sad.linear.tangent_table import tangent_kind

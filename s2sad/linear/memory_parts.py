@@ -8,17 +8,10 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import is_structure
-from s2sad.linear.cotangents_of import owner_of
+from s2sad.linear.cotangents_of import owner_of, root_of
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import Table
-
-
-def root_of(refs: Mapping[Var, Op], dot: Var) -> Var:
-    """Return the tangent of the memory that one is a part of."""
-    while dot in refs:
-        dot = owner_of(refs[dot])
-    return dot
 
 
 def parts_of_memory(

@@ -16,7 +16,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import op_with
 from s2sad.linear.sweep_state import Sweep
-from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.user_calls import CallOfUser
 from s2sad.primitives import language as L
 from s2sad.steps.pairs import Target
@@ -46,7 +46,7 @@ def read_later(op: Op) -> Sequence[Operand]:
 def run_again(sweep: Sweep, op: Op, noted: CallOfUser, name: str, t: Tangents) -> Var:
     """Call a forward in the backward sweep, with what the function was given; return what it keeps.
 
-    `op` is the tangent of the call. Of what nothing is known nobody can make a copy.
+    `op` is the tangent of the call. Of what nothing is known nobody can make a copy: it is refused.
     """
     saved = Var("saved", K.UNKNOWN)
     made = _forward(noted, name, (saved,))
@@ -54,12 +54,19 @@ def run_again(sweep: Sweep, op: Op, noted: CallOfUser, name: str, t: Tangents) -
     for v in filter(None, map(P.variable, P.operands(made))):
         if not K.shares_nothing(v.kind) and sweep.is_lost(v, op):
             if any(isinstance(k, K.Unknown) for k in K.leaves(v.kind)):
-                raise NotYet(
-                    "a checkpoint that is given what changes, and of which nothing is known"
+                raise t.table.cannot(
+                    op.origin,
+                    "A checkpointed function runs once more in the backward sweep, and what it is "
+                    f"given here changes before: {_shown(v)}, of which s2sad cannot make a copy.",
+                    "Give it numbers and arrays, or call the function without checkpoint.",
                 )
             table[v] = sweep.copied(v, t, op)
     t.add(op_with(made, table))
     return saved
+
+
+def _shown(v: Var) -> str:
+    return f"`{v.name}`" if v.name else K.describe(v.kind)
 
 
 def check_again(noted: CallOfUser, t: Tangents) -> None:

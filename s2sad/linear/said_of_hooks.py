@@ -13,7 +13,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.ir.effects import captured, code_of
 from s2sad.ir.program import Op, Operand, Place, Var
-from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
+from s2sad.linear.tangent_table import NOTHING, Tangents
 from s2sad.nodes import walk
 from s2sad.primitives import language as L
 
@@ -24,16 +24,17 @@ def hook(t: Tangents, op: Op) -> None:
     t.add(Op((out,), L.SAME, (NOTHING,), (), (), (), op.origin))
     if not t.table.backward or not t.has(x):
         return
+    gives = (("gives", out.kind),)
     made = t.maker(fn) if isinstance(fn, Var) else None
     if made is None or made.primitive is not L.CLOSURE:
-        t.add(Op((), L.HOOK, (t.maybe(x), fn), (), (), (), op.origin))
+        t.add(Op((), L.HOOK, (t.maybe(x), fn), gives, (), (), op.origin))
         return
     _check_captured(t, made)
     if not isinstance(code_of(made), gast.Lambda):
-        t.add(Op((), L.HOOK, (t.maybe(x), fn), (), (), (), op.origin))
+        t.add(Op((), L.HOOK, (t.maybe(x), fn), gives, (), (), op.origin))
         return
     held = tuple(_as_here(t, o) for o in made.operands)
-    t.add(Op((), L.HOOK, (t.maybe(x), *held), made.settings, (), (), op.origin))
+    t.add(Op((), L.HOOK, (t.maybe(x), *held), (*made.settings, *gives), (), (), op.origin))
 
 
 def _as_here(t: Tangents, held: Operand) -> Operand:
@@ -54,4 +55,8 @@ def _check_captured(t: Tangents, made: Op) -> None:
         inside = {n.id for s in code.body for n in walk(s) if isinstance(n, gast.Name)} - own
     for word, o in zip(captured(made), made.operands, strict=True):
         if isinstance(o, Var) and ((o.cell and word in inside) or o in t.table.facts.written):
-            raise NotYet("a hook that reads what may change")
+            raise t.cannot(
+                f"This hook reads `{word}`, which may have another value when the hook is called.",
+                "Write the hook as a lambda in the call of adjoint_hook, or pass it the value as "
+                "a default: def fn(g, i=i).",
+            )

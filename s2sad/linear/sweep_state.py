@@ -13,10 +13,11 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_operands
 from s2sad.linear.by_identity import Shadows, is_structure, lies_turned
-from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.cotangents_of import Bar, Cotangents, root_of
 from s2sad.linear.put_back import Written
 from s2sad.linear.slots import Entry
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
+from s2sad.linear.zero_tangents import check_bound
 from s2sad.primitives import language as L
 
 _MEMORY = K.Array | K.List | K.Opaque
@@ -253,6 +254,9 @@ def owned(sweep: Sweep, acc: Cotangents, dot: Var) -> Operand:
     if acc.shadows is not None and acc.is_shadowed(dot) and lies_turned(kind):
         return acc.shadows.taken(acc.t, sweep.values[dot])
     if isinstance(kind, K.Array) or is_structure(kind):
+        root = root_of(acc.refs, dot)
+        if root not in acc.of and not acc.is_shadowed(dot):
+            check_bound(acc.t, sweep.values[root])
         return acc.buffer(dot)
     return acc.whole(dot)
 

@@ -269,9 +269,16 @@ class _Look:
         (out,), call = noted.op.outs, noted.call
         everything = {**call.given, **call.extra}
         given = {o.name for p in everything.values() for o in parts_of(p) if isinstance(o, Var)}
-        shared = facts.aliases.pairs_after.get(noted.op.origin, {}).get(out.name, frozenset())
+        pairs = facts.aliases.pairs_after.get(noted.op.origin, {})
+        shared = pairs.get(out.name, frozenset())
         if out in facts.written and shared & given:
             yield "a view that a call returns"
+        if out in facts.written and out.name in given:
+            ghosts = facts.aliases.ghosts_of(out.name, noted.op.origin) & shared
+            names = {n for g in ghosts for n in pairs.get(g, frozenset())}
+            more = {n for n in names - {out.name} if "@" not in n}
+            if ghosts and (more or is_structure(out.kind)):
+                yield "memory that a call returns, under the name that it had"
         d = self.table.derivation
         a = analyse(d, call.fn, call.params, tuple(call.extra))
         arrays, others = written_parameters(a.function, a.kinds, memory_of(d, a))

@@ -67,7 +67,7 @@ def transpose(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar]) -> Tur
     shadows = None
     if table.derivation.by_identity:
         shadows = shadows_of(block, sweep.values, table)
-    sweep.values = values = with_contents(block, sweep.values, shadows)
+    sweep.values = values = with_contents(block, sweep.values, shadows, table)
     acc = Cotangents(t, values, {}, shadows)
     _check_kept(block, sweep, table)
     if shadows is None:

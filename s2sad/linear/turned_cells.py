@@ -20,12 +20,12 @@ from s2sad.linear.by_identity import Shadows, is_memory
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
 from s2sad.linear.sweep_state import Sweep, value_of
-from s2sad.linear.tangent_table import NotYet
+from s2sad.linear.tangent_table import Table
 from s2sad.primitives import language as L
 
 
 def with_contents(
-    block: P.Block, values: Mapping[Var, Var], shadows: Shadows | None
+    block: P.Block, values: Mapping[Var, Var], shadows: Shadows | None, table: Table
 ) -> dict[Var, Var]:
     """Return the variables by their tangents, each cell with the kind of what it holds."""
     held: dict[Var, list[Var]] = {dot: [] for dot, v in values.items() if v.cell}
@@ -38,12 +38,12 @@ def with_contents(
             held[dot] += [v for v in found if v is not None]
     made = dict(values)
     for dot, contents in held.items():
-        kind = _content(contents, shadows)
+        kind = _content(values[dot], contents, shadows, table)
         made[dot] = Var(values[dot].name, kind, True)
     return made
 
 
-def _content(contents: list[Var], shadows: Shadows | None) -> Kind:
+def _content(cell: Var, contents: list[Var], shadows: Shadows | None, table: Table) -> Kind:
     """Return the kind of what a cell holds: none where it holds memory alone, found by identity."""
     if shadows is not None:
         contents = [v for v in contents if not is_memory(v.kind)]
@@ -55,7 +55,14 @@ def _content(contents: list[Var], shadows: Shadows | None) -> Kind:
         return K.erase_value(kinds[0])
     if alike and all(isinstance(k, K.Array) and K.differentiable(k) for k in kinds):
         return K.UNKNOWN
-    raise NotYet("a variable that is bound elsewhere, and is no number or array")
+    other = next((k for k in kinds if not K.is_numeric(k)), kinds[0])
+    raise table.cannot(
+        next((at for at in map(table.binds, contents) if at is not None), None),
+        f"Only the running program knows in which order `{cell.name}` is bound here (in a try, or "
+        f"by an inner function), and it may be {K.describe(other)}: s2sad cannot follow its "
+        "derivative.",
+        f"Bind `{cell.name}` before the try or in a try of its own, or use another name there.",
+    )
 
 
 def turned_cell(sweep: Sweep, op: Op, acc: Cotangents) -> None:

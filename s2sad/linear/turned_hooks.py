@@ -1,13 +1,18 @@
 """Functions of the user's that get a cotangent in the backward sweep, and may give another one.
 
 hook y_dot, clip               y_bar = hooked(clip, y_bar)
+
+In text that is read and derived again stands the plain call, `y_bar = clip(y_bar.copy())`: then the
+function is differentiated, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.emitted import hooks
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
@@ -24,15 +29,9 @@ def turned_hook(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     dot, *given = op.operands
     assert isinstance(dot, Var)
     t, kind = acc.t, sweep.values[dot].kind
-    if t.table.derivation.for_reading:
-        raise t.cannot(
-            "adjoint_hook stands in a function that is derived again, and its effect has no "
-            "derivative.",
-            "Leave the hook out where second derivatives are asked for.",
-        )
     if not acc.has(dot):
         return
-    fn = given[0] if not op.settings else _lambda(t, op, given)
+    fn = _lambda(t, op, given) if "code" in dict(op.settings) else given[0]
     if acc.shadows is not None and acc.is_shadowed(dot):
         _check_alone(sweep.values[dot], op, t)
         v = sweep.values[dot]
@@ -43,19 +42,96 @@ def turned_hook(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             )
         if is_structure(kind):
             sweep.look(v, t, acc.shadows, op)
-        acc.shadows.add(t, v, _hooked(t, fn, acc.shadows.taken(t, v), kind))
+        acc.shadows.add(t, v, _given(t, op, fn, acc.shadows.taken(t, v), kind))
         return
     memory = dot in acc.refs or in_place(sweep, dot)
     bar = acc.buffer(dot) if memory else acc.whole(dot)
-    out = _hooked(t, fn, bar, kind)
+    if in_place(sweep, dot) and t.table.derivation.for_reading and _gives_none(op):
+        _run(t, fn, bar)
+        return
+    out = _given(t, op, fn, bar, kind)
     if not memory:
-        acc.of[dot] = Bar(out, isinstance(kind, K.Array))
+        ours = not t.table.derivation.for_reading or _gives_none(op)
+        acc.of[dot] = Bar(out, ours and isinstance(kind, K.Array))
     elif isinstance(kind, K.Array) and isinstance(bar, Var):
-        everywhere = P.Const(...)
-        places = (Place(bar, (P.Item(everywhere),)),)
-        t.add(Op((), L.PUT_ITEM, (bar, everywhere, out), (), (), places, op.origin))
+        _put(t, bar, P.Const(...), out)
+    elif t.table.derivation.for_reading:
+        _refill(t, bar, out, kind)
     else:
         act(t, hooks.refilled, (bar, out), K.NONE)
+
+
+def _given(t: Tangents, op: Op, fn: Operand, bar: Operand, kind: Kind) -> Var:
+    """Return what a hook gives for a cotangent."""
+    if not t.table.derivation.for_reading:
+        return _hooked(t, fn, bar, kind)
+    result = dict(op.settings)["gives"]
+    assert isinstance(result, Kind)
+    if not _gives_none(op) and not _built_like(result, kind):
+        raise t.cannot(
+            "s2sad does not know the type of what this hook returns, so it cannot differentiate "
+            "the hook again.",
+            "Let the hook return a value built like the adjoint, on all paths.",
+        )
+    own = bar
+    if isinstance(kind, K.Array):
+        own = t.emit(L.method("copy"), (bar,), tangent_kind(kind))
+    elif not K.shares_nothing(kind):
+        own = t.call(t.table.helper(runtime.private), (bar,), tangent_kind(kind))
+    if not _gives_none(op):
+        return _called(t, fn, own, tangent_kind(kind))
+    _run(t, fn, own)
+    out = Var("", tangent_kind(kind))  # what was given may have been changed in place
+    t.add(Op((out,), L.SAME, (own,), (), (), (), op.origin))
+    return out
+
+
+def _gives_none(op: Op) -> bool:
+    """Say whether a hook gives nothing, but changes what it is given, or looks at it."""
+    return isinstance(dict(op.settings)["gives"], K.NoneKind)
+
+
+def _run(t: Tangents, fn: Operand, bar: Operand) -> None:
+    """Call a hook that gives nothing."""
+    t.add(Op((), L.DISCARD, (_called(t, fn, bar, K.NONE),), (), (), (), t.origin))
+
+
+def _built_like(given: Kind, kind: Kind) -> bool:
+    """Say whether a value of one kind is surely a cotangent of one of another kind."""
+    if isinstance(given, K.Num) and isinstance(kind, K.Num):
+        return given.type == kind.type
+    if isinstance(given, K.Array) and isinstance(kind, K.Array):
+        return K.same_shape(given.dims, kind.dims) and given.dtype == kind.dtype
+    pairs = K.paired(given, kind) if isinstance(given, K.Tuple | K.Dict) else None
+    return pairs is not None and all(_built_like(*pair) for pair in pairs)
+
+
+def _called(t: Tangents, fn: Operand, bar: Operand, kind: Kind) -> Var:
+    """Call a function of the user's, of which nothing is foreseen."""
+    out = Var("", kind)
+    places = (Place(bar, (P.Anywhere(),)),) if isinstance(bar, Var) else ()
+    t.add(Op((out,), L.CALL, (fn, bar), (), places, places, t.origin))
+    return out
+
+
+def _refill(t: Tangents, bar: Operand, given: Operand, kind: Kind) -> None:
+    """Put what a hook gives for a dict in its places, a statement each."""
+    for step, part in kind.by_step:
+        key = P.Const(step)
+        made = t.emit(L.ITEM, (given, key), tangent_kind(part))
+        if K.shares_nothing(part) or isinstance(part, K.Tuple):
+            _put(t, bar, key, made)
+            continue
+        inner = t.emit(L.ITEM, (bar, key), tangent_kind(part))
+        if is_structure(part):
+            _refill(t, inner, made, part)
+        else:
+            _put(t, inner, P.Const(...), made)
+
+
+def _put(t: Tangents, bar: Operand, key: Operand, value: Operand) -> None:
+    places = (Place(bar, (P.Item(key),)),) if isinstance(bar, Var) else ()
+    t.add(Op((), L.PUT_ITEM, (bar, key, value), (), (), places, t.origin))
 
 
 def _hooked(t: Tangents, fn: Operand, bar: Operand, kind: Kind) -> Var:
@@ -87,7 +163,7 @@ def _lambda(t: Tangents, op: Op, captured: list[Operand]) -> Var:
 def is_known_elsewhere(block: P.Block, refs: Mapping[Var, Op], sweep: Sweep) -> bool:
     """Say whether others use memory that has a hook: it would get what they contribute, too.
 
-    Memory has one cotangent, whoever reads it.
+    Memory has one cotangent, whoever reads it; parts of it that surely are apart have one each.
     """
     every = list(P.every(block))
     for at, op in enumerate(every):
@@ -102,10 +178,18 @@ def is_known_elsewhere(block: P.Block, refs: Mapping[Var, Op], sweep: Sweep) -> 
         behind = every[at + 1 :]
         if any(isinstance(o, P.For | P.While) for o in around):
             behind = [o for o in every if o is not op]
+        path = _path(refs, dot)
         for other in behind:
+            if any(v in refs for v in other.outs):
+                continue  # it only gives a name to a part
             for v in filter(None, map(P.variable, P.operands(other))):
                 chain = list(_owners(refs, v))
-                if chain[-1] is own[-1] and dot not in chain and not _leads(refs, other, own):
+                if chain[-1] is not own[-1] or dot in chain:
+                    continue
+                steps = _path(refs, v)
+                if isinstance(other, Op) and other.primitive is L.ITEM and v is other.operands[0]:
+                    steps = (*steps, other)
+                if not _are_apart(path, steps, sweep):
                     return True
     return False
 
@@ -122,14 +206,47 @@ def _holds(region: P.Region, op: Op) -> bool:
     return any(op is o for b in P.blocks(region) for o in P.every(b))
 
 
-def _leads(refs: Mapping[Var, Op], other: P.Operation, own: list[Var]) -> bool:
-    """Say whether an operation reads one of these parts, or a part beside it."""
-    if any(v in own for v in other.outs):
-        return True
-    if not isinstance(other, Op) or other.primitive is not L.ITEM:
-        return False
-    whole, index = other.operands
-    parts = [refs[v] for v in own if v in refs and owner_of(refs[v]) is whole]
-    steps = [part.operands[1] for part in parts if part.primitive is L.ITEM]
-    literal = isinstance(index, P.Const) and all(isinstance(s, P.Const) for s in steps)
-    return bool(steps) and len(steps) == len(parts) and literal and index not in steps
+def _path(refs: Mapping[Var, Op], dot: Var) -> tuple[Op, ...]:
+    """Return the operations that lead from memory to a part of it."""
+    steps = [refs[v] for v in _owners(refs, dot) if v in refs]
+    return tuple(op for op in reversed(steps) if op.primitive is not L.SAME)
+
+
+def _are_apart(left: Sequence[Op], right: Sequence[Op], sweep: Sweep) -> bool:
+    """Say whether two parts of one memory surely have nothing in common."""
+    for one, other in zip(left, right, strict=False):
+        if one.primitive is not other.primitive:
+            return one.primitive.form == other.primitive.form == "field"
+        if one.primitive is L.ITEM and one.operands[1] != other.operands[1]:
+            return _are_disjoint(*(_bounds(op.operands[1], sweep) for op in (one, other)))
+    return False
+
+
+def _bounds(index: Operand, sweep: Sweep) -> tuple[int, float] | str | None:
+    """Return a literal word, or the bounds of literal places; None of what is not known."""
+    made = sweep.makers.get(index) if isinstance(index, Var) else None
+    bounds: tuple[object, ...] = ()
+    if isinstance(index, P.Const):
+        if isinstance(index.value, str):
+            return index.value
+        bounds = (index.value, index.value + 1) if isinstance(index.value, int) else ()
+    elif made is not None and made.primitive is L.SLICE:
+        first, behind, step = (o.value if isinstance(o, P.Const) else -1 for o in made.operands)
+        ahead = step is None or (isinstance(step, int) and step > 0)
+        bounds = (first or 0, math.inf if behind is None else behind) if ahead else ()
+    match bounds:
+        case (int() as start, (int() | float()) as stop) if start >= 0 and stop >= 0:
+            return start, stop
+    return None
+
+
+def _are_disjoint(
+    left: tuple[int, float] | str | None, right: tuple[int, float] | str | None
+) -> bool:
+    """Say whether literal words differ, or literal places have none in common."""
+    match left, right:
+        case (int() as a, float() | int() as b), (int() as c, float() | int() as d):
+            return b <= c or d <= a
+        case str(), str():
+            return left != right
+    return False

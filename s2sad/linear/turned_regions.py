@@ -20,7 +20,7 @@ from s2sad.ir.left_last import leaves_loop
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import turned_op
 from s2sad.linear.by_identity import is_structure
-from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name
+from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name, root_of
 from s2sad.linear.half_done import check_half_done
 from s2sad.linear.joined_arms import (
     Arm,
@@ -33,7 +33,6 @@ from s2sad.linear.joined_arms import (
     plain,
     plain_end,
 )
-from s2sad.linear.memory_parts import root_of
 from s2sad.linear.put_back import undo
 from s2sad.linear.rounds import inside, kept
 from s2sad.linear.sweep_state import Reason, Round, Sweep, Tape, in_place, owned
@@ -138,13 +137,14 @@ def turned_match(sweep: Sweep, region: P.Match, acc: Cotangents) -> list[P.Opera
 
 def turned_with(sweep: Sweep, region: P.With, acc: Cotangents) -> list[P.Operation]:
     """The backward sweep of what a manager stands around does without it."""
-    table = acc.t.table
-    passing = table.facts.analysed.kinds.passing
-    if any(passing.get(item) is None for item in region.origin.items):
-        raise table.cannot(
+    kinds = acc.t.table.facts.analysed.kinds
+    if any(kinds.passing.get(item) is None for item in region.origin.items):
+        bound = sorted({sweep.values[v].name for v in region.outs if v in sweep.values})
+        word = f"`{bound[0]}`" if bound and bound[0] else "what is written"
+        raise acc.t.table.cannot(
             region.origin,
             "This context manager may swallow an exception that leaves its block; s2sad cannot "
-            "tell then how far the block got, and the result depends on what it does.",
+            f"tell then how far the block got, and it binds {word}, on which the result depends.",
             "Let its __exit__ return None, or catch exceptions with try.",
         )
     made = turned_arms(sweep, region, (region.body,), acc)
@@ -157,7 +157,7 @@ def turned_try(sweep: Sweep, region: P.Try, acc: Cotangents) -> list[P.Operation
     A body that an exception has left has done nothing to tangents (`check_half_done`).
     """
     if any(h.body.end.how != "raise" for h in region.handlers):
-        check_half_done(sweep, region.body)
+        check_half_done(sweep, region, acc.t.table)
     last = fork_of(region, region.of_final, acc)
     closed = joined(sweep, last, [turned_arm(sweep, region.final, last, acc)], acc)
     fork = fork_of(region, region.of_arms, acc)

@@ -52,13 +52,18 @@ def handed(t: Tangents, result: Operand, taker: Var) -> Operand:
 
 def zeros_like(t: Tangents, v: Var) -> Operand:
     """Return zeros for a variable that nobody has to read here."""
+    check_bound(t, v)
+    return nothing(t, v, v.kind)
+
+
+def check_bound(t: Tangents, v: Var) -> None:
+    """Stop at a variable that may be unbound, where its zeros are made."""
     if v in t.table.facts.unbound and not isinstance(v.kind, K.Num):
         raise t.cannot(
             f"`{v.name}` has a derivative on some paths and may be unbound on others; s2sad "
             "needs a value on all paths.",
             f"Give `{v.name}` a value at the start.",
         )
-    return nothing(t, v, v.kind)
 
 
 def nothing(t: Tangents, value: Operand, kind: Kind) -> Operand:
