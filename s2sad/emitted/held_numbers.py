@@ -38,7 +38,7 @@ def nothing_of(held: Any) -> Any:
     if isinstance(held, tuple):
         parts = [nothing_of(h) for h in held]
         return type(held)(*parts) if hasattr(held, "_fields") else tuple(parts)
-    if isinstance(held, int):
+    if isinstance(held, int | np.integer | np.bool_):
         return 0.0
     return type(held)(0.0) if isinstance(held, float | complex | np.inexact) else None
 
