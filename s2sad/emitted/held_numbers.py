@@ -157,6 +157,14 @@ def add_to_picture(shadows: dict[int, Any], seen: Any, value: Any) -> None:
         add_into_shadow(twin_of(shadows, seen), conjugate(value))
 
 
+def left_of(shadows: dict[int, Any], x: Any, value: Any) -> Any:
+    """Add a derivative to the shadow of an array; return what is left: that of a number."""
+    if not is_array(x):
+        return value
+    add_into_shadow(twin_of(shadows, x), conjugate(value))
+    return 0.0
+
+
 def taken_from_picture(shadows: dict[int, Any], seen: Any, held: Any = None) -> Any:
     """Return the derivative of what a structure held, which is zero then; None where there is none.
 

@@ -106,6 +106,13 @@ def is_memory(kind: Kind) -> bool:
     return is_structure(kind) or all(isinstance(k, K.Array) for k in K.options(kind))
 
 
+def may_be_either(kind: Kind) -> bool:
+    """Say whether a value may be an array or a number: which it is, only the run tells."""
+    kinds = K.options(kind)
+    numeric = all(isinstance(k, K.Num | K.Array) for k in kinds)
+    return numeric and K.may_be_array(kind) and not is_memory(kind)
+
+
 def holds_structures(kind: Kind) -> bool:
     """Say whether a value is a structure that may be changed, or a tuple that holds one."""
     return is_structure(kind) or (
@@ -154,7 +161,7 @@ def _reads_structure(op: Op, values: Mapping[Var, Var]) -> bool:
 
 def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
     """Stop at what may be memory or a number, and is written; and where a function stops values."""
-    names = table.facts.analysed.function.stopped
+    facts, names = table.facts, table.facts.analysed.function.stopped
     for op in P.every(block):
         given = any(kind_of(o) == K.Known(stop_gradient) for o in P.operands(op))
         if given and not any(v.name in names for v in op.outs):
@@ -166,7 +173,8 @@ def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
     for v in values.values():
         kind = v.kind
         mixed = isinstance(kind, K.Union) and not is_memory(kind)
-        if mixed and v in table.facts.written and any(map(is_memory, kind.inside)):
+        written = facts.filled if may_be_either(kind) else facts.written
+        if mixed and v in written and any(map(is_memory, kind.inside)):
             raise table.cannot(
                 table.binds(v),
                 f"`{v.name}` is written in place, and it may be an array or a number.",

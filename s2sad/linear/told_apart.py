@@ -18,7 +18,7 @@ from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import ARRAYS, ZEROS
-from s2sad.linear.by_identity import is_memory, is_structure
+from s2sad.linear.by_identity import is_memory, is_structure, may_be_either
 from s2sad.linear.by_symmetry import goes_by_symmetry
 from s2sad.linear.memory_parts import is_replaced, parts_of_memory
 from s2sad.linear.operands import is_array, kind_of
@@ -232,6 +232,8 @@ class _Look:
             if is_structure(whole):
                 yield "parts of a structure"
             return
+        if any(may_be_either(v.kind) and v in self.written for v in outs):
+            yield "a part that may be a number, or an array that is written"
         if isinstance(whole, K.Tuple) and (shown or self.has_structure(op.outs)):
             yield "memory in a tuple"
         if form == "same" or not outs:
