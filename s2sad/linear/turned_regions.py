@@ -140,7 +140,16 @@ def turned_with(sweep: Sweep, region: P.With, acc: Cotangents) -> list[P.Operati
     """The backward sweep of what a manager stands around does without it."""
     kinds = acc.t.table.facts.analysed.kinds
     if any(kinds.passing.get(item) is None for item in region.origin.items):
-        raise NotYet("a manager that may swallow an exception")
+        written = (p.object for o in P.every(region.body) if isinstance(o, Op) for p in o.writes)
+        bound = (v for v in (*region.outs, *written) if isinstance(v, Var))
+        found = min((sweep.values[v].name for v in bound if v in sweep.values), default="")
+        changed = f"it binds `{found}`, on which the result depends" if found else "so"
+        raise acc.t.table.cannot(
+            region.origin,
+            "This context manager may swallow an exception that leaves its block; s2sad cannot "
+            f"tell then how far the block got, and {changed}.",
+            "Let its __exit__ return None, or catch exceptions with try.",
+        )
     made = turned_arms(sweep, region, (region.body,), acc)
     return [dataclasses.replace(region, outs=made.outs, body=made.blocks[0])]
 
@@ -151,7 +160,7 @@ def turned_try(sweep: Sweep, region: P.Try, acc: Cotangents) -> list[P.Operation
     A body that an exception has left has done nothing to tangents (`check_half_done`).
     """
     if any(h.body.end.how != "raise" for h in region.handlers):
-        check_half_done(sweep, region.body)
+        check_half_done(sweep, region, acc.t.table)
     last = fork_of(region, region.of_final, acc)
     closed = joined(sweep, last, [turned_arm(sweep, region.final, last, acc)], acc)
     fork = fork_of(region, region.of_arms, acc)
