@@ -950,6 +950,41 @@ def test_that_nothing_is_asked_of_a_structure_whose_parts_are_known():
     np.testing.assert_allclose(gradient["in"]["w"], 18.0 * X)
 
 
+def number_at_a_place(x):
+    b = {"k": x * 2.0, "l": x}
+    b["k"] = x[1]
+    s = b["k"]
+    b["k"] = x[2]
+    r = b if x[0] > 0.1 else {"k": x[1], "l": x}
+    return s + r["k"] ** 2
+
+
+def test_a_number_where_an_array_was():
+    _, gradient = derived(number_at_a_place, X)(X)
+    np.testing.assert_allclose(gradient, [0.0, 1.0, 2.0 * X[2]])
+
+
+def number_in_a_slice(x):
+    b = [x * 2.0, x]
+    b[0:1] = [x[1]]
+    return np.sum(b[0])
+
+
+def number_at_the_end(x):
+    b = [x * 2.0]
+    c = b if x[0] > 0.1 else [x]
+    c.append(x[1])
+    c.insert(0, x * 3.0)
+    return np.sum(b[0]) * np.sum(b[-1])
+
+
+@pytest.mark.parametrize("f", [number_in_a_slice, number_at_the_end])
+def test_a_number_in_a_list_of_arrays_whose_places_move_is_refused(f):
+    with pytest.raises(UnsupportedError, match="puts a number into a list that held") as caught:
+        derived(f, X)
+    assert caught.value.place
+
+
 def test_none_of_an_infinite_cotangent_where_it_is_masked():
     def root(x):
         return np.sum(np.sqrt(np.maximum(x, 0.0)))

@@ -131,7 +131,8 @@ class _Body:
                 raise self.refused(self._done(op, met[0]))
             known = next(filter(self._is_known, met), None)
             return done if known is None else self._done(op, known)
-        same = done is not None and op.origin is done.at and form in _IN_PLACE  # of one statement: the tangent comes first
+        # In one statement the tangent comes first.
+        same = done is not None and op.origin is done.at and form in _IN_PLACE
         if done is not None and not same and form not in _CALM:
             raise self.refused(done)
         return done
