@@ -188,7 +188,7 @@ def zeros_like(x: Any, integers: Any = None) -> Any:
     """Return zeros in x's structure, `integers` for ints, None for parts without a derivative."""
     if isinstance(x, float | complex | np.inexact):
         return type(x)(0.0)
-    if isinstance(x, int):
+    if isinstance(x, int | np.integer | np.bool_):
         return integers
     if hasattr(type(x), "dtype"):
         return np.zeros_like(x) if x.dtype.kind in "fc" else None
@@ -685,7 +685,7 @@ def twin_of(twins: dict[int, Any], x: Any) -> Any:
 
     An integer gets the tangent 0.0. `twins` keeps the tangents, by the id of their primal.
     """
-    if isinstance(x, int):
+    if isinstance(x, int | np.integer | np.bool_):
         return 0.0
     if isinstance(x, tuple):
         items = [twin_of(twins, part) for part in x]

@@ -152,6 +152,23 @@ def test_class_methods_and_static_methods(owner):
     assert np.allclose(s2sad.grad(lambda w: owner.of_class(w))(w), 2.0 * owner.scale * w)
 
 
+def weighted(scale, w):
+    return scale * np.sum(w * w)
+
+
+class Holds:
+    def __init__(self):
+        self.partial = functools.partial(weighted, 3.0)
+        self.by_name = functools.partial(weighted, w=np.array([5.0, 6.0]))
+
+
+def test_partials_that_are_attributes_bring_their_own_arguments():
+    held, w = Holds(), np.array([1.0, 2.0])
+    assert np.allclose(s2sad.grad(lambda w: held.partial(w))(w), 6.0 * w)
+    assert np.allclose(s2sad.grad(lambda s: held.by_name(s))(1.0), 61.0)
+    assert s2sad.jvp(lambda w: held.partial(w), (w,), (w,)) == (15.0, 30.0)
+
+
 class Turned:
     scale = 3.0
 

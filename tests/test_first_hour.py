@@ -816,12 +816,20 @@ def rows(p):
     return p[0][0] * p[0][1] * p[1][1] ** 2
 
 
+def one_of_two(p):
+    q = p if p[1] > 0.0 else [3.0, 2.0]
+    return q[0] ** 2 * q[1] ** 3
+
+
 MIXED = [
     (of_two, [1, 2.0], [None, 12.0]),
     (of_two, [1.0, 2], [16.0, None]),
     (of_two, (1, 2.0), (None, 12.0)),
     (of_two, [True, 2.0], [None, 12.0]),
     (of_two, [np.int64(1), 2.0], [None, 12.0]),
+    (of_two, [np.bool_(True), 2.0], [None, 12.0]),
+    (one_of_two, [1, 2.0], [None, 12.0]),
+    (one_of_two, [np.int64(1), 2.0], [None, 12.0]),
     (rows, [[1, 2.0], [3.0, 4.0]], [[None, 16.0], [0.0, 16.0]]),
     (rows, [[1, 2], [3.0, 4.0]], [[None, None], [0.0, 16.0]]),
     (lambda xs: sum(v * v for v in xs), [1, 2.0, 3], [None, 4.0, None]),

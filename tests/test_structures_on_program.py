@@ -708,10 +708,76 @@ def list_that_goes_through_a_call_and_grows(x):
     return items[0] * items[1] * items[2]
 
 
+def read_by_key(x):
+    p = {"a": x[0] * 2.0, "b": x * 3.0}
+    r = p if x[1] > 0.1 else {"a": x[0], "b": x}
+    s = 0.0
+    for k in ("a", "b", "a"):
+        s = s + np.sum(r[k] * r[k]) * x[2]
+    return s
+
+
+def changed_by_key(x):
+    p = {"a": x[0] * 2.0, "b": x * 3.0}
+    q = dict(p)
+    s = 0.0
+    for k in ("a", "b"):
+        s = s + np.sum(q[k] * q[k])
+    q["a"] = x * 5.0
+    for k in ("a", "b"):
+        s = s + np.sum(q[k] ** 3)
+    return s
+
+
+def either_in_tuples(x):
+    p = [(x[0] * 2.0, 1.0), (x * 3.0, 2.0)]
+    p.append((p[0][0] * p[1][0], 3.0))
+    s = 0.0
+    for v, c in p:
+        s = s + c * np.sum(v * v) * x[1]
+    return s
+
+
+def either_in_a_list(x):
+    p = {"a": x[0] * 2.0, "b": x * 3.0}
+    r = p if x[1] > 0.1 else {"a": x[0], "b": x}
+    q = []
+    for k in ("a", "b", "a"):
+        q.append(r[k])
+        q.append(r[k] * x[1])
+    s = 0.0
+    for v in q:
+        s = s + np.sum(v) * np.sum(v)
+    return s
+
+
+def either_carried(x):
+    a = {"h": 0.0, "c": 1.0}
+    for _ in range(3):
+        a = {"c": a["c"] * x[0], "h": a["h"] + x * a["c"]}
+    return np.sum(a["h"] ** 2)
+
+
+def either_complex(x):
+    z = x[0] * (1 + 2j) + x * 1j
+    p = {"a": z[0] * 2.0, "b": z * 3.0}
+    r = p if x[1] > 0.1 else {"a": z[0], "b": z}
+    s = 0.0
+    for k in ("a", "b", "a"):
+        s = s + np.sum(np.abs(r[k] * z[1] + r[k] * r[k]) ** 2)
+    return s
+
+
 PROGRAMS = [
     view_under_the_name_that_the_memory_had,
     view_of_memory_that_nobody_else_knows,
     list_that_goes_through_a_call_and_grows,
+    read_by_key,
+    changed_by_key,
+    either_in_tuples,
+    either_in_a_list,
+    either_carried,
+    either_complex,
     written_where_it_is_an_array,
     array_or_none_carried,
     spread_list,
@@ -917,6 +983,41 @@ def test_that_nothing_is_asked_of_a_structure_whose_parts_are_known():
     np.testing.assert_allclose(gradient["in"]["w"], 18.0 * X)
 
 
+def number_at_a_place(x):
+    b = {"k": x * 2.0, "l": x}
+    b["k"] = x[1]
+    s = b["k"]
+    b["k"] = x[2]
+    r = b if x[0] > 0.1 else {"k": x[1], "l": x}
+    return s + r["k"] ** 2
+
+
+def test_a_number_where_an_array_was():
+    _, gradient = derived(number_at_a_place, X)(X)
+    np.testing.assert_allclose(gradient, [0.0, 1.0, 2.0 * X[2]])
+
+
+def number_in_a_slice(x):
+    b = [x * 2.0, x]
+    b[0:1] = [x[1]]
+    return np.sum(b[0])
+
+
+def number_at_the_end(x):
+    b = [x * 2.0]
+    c = b if x[0] > 0.1 else [x]
+    c.append(x[1])
+    c.insert(0, x * 3.0)
+    return np.sum(b[0]) * np.sum(b[-1])
+
+
+@pytest.mark.parametrize("f", [number_in_a_slice, number_at_the_end])
+def test_a_number_in_a_list_of_arrays_whose_places_move_is_refused(f):
+    with pytest.raises(UnsupportedError, match="puts a number into a list that held") as caught:
+        derived(f, X)
+    assert caught.value.place
+
+
 def test_none_of_an_infinite_cotangent_where_it_is_masked():
     def root(x):
         return np.sum(np.sqrt(np.maximum(x, 0.0)))
@@ -1022,9 +1123,49 @@ def number_or_array_written_under_two_names(x):
     return np.sum(u * u)
 
 
-def test_a_number_or_memory_that_is_written_under_another_name_is_refused():
-    with pytest.raises(UnsupportedError, match="it may be an array or a number"):
-        derived(number_or_array_written_under_two_names, X)
+def read_then_written(x):
+    p = {"a": x[0] * 2.0, "b": x * 3.0}
+    key = "b" if x[0] > 0.1 else "a"
+    v = p[key]
+    p["b"][0] = 2.0 * x[1]
+    return np.sum(p[key] * x[0]) + np.sum(v * v)
+
+
+def added_to_in_place(x):
+    p = {"a": x[0] * 2.0, "b": x * 3.0}
+    s = 0.0
+    for k in ("a", "b"):
+        v = p[k]
+        v += x[1]
+        s = s + np.sum(v * v)
+    return s + np.sum(p["b"])
+
+
+def bound_by_a_loop(x):
+    p = [x[0] * 2.0, x * 3.0]
+    q = [*p]
+    s = 0.0
+    for v in q:
+        s = s + np.sum(v * v) * x[0]
+    q[1][0] = 3.0
+    for v in q:
+        s = s + np.sum(v * v) * x[1]
+    return s
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        number_or_array_written_under_two_names,
+        read_then_written,
+        added_to_in_place,
+        bound_by_a_loop,
+    ],
+)
+def test_a_number_or_memory_that_is_written_under_another_name_is_refused(f):
+    with pytest.raises(UnsupportedError, match="it may be an array or a number") as caught:
+        derived(f, X)
+    assert caught.value.place
 
 
 @pytest.mark.parametrize(

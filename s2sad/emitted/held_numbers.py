@@ -38,7 +38,7 @@ def nothing_of(held: Any) -> Any:
     if isinstance(held, tuple):
         parts = [nothing_of(h) for h in held]
         return type(held)(*parts) if hasattr(held, "_fields") else tuple(parts)
-    if isinstance(held, int):
+    if isinstance(held, int | np.integer | np.bool_):
         return 0.0
     return type(held)(0.0) if isinstance(held, float | complex | np.inexact) else None
 
@@ -155,6 +155,14 @@ def add_to_picture(shadows: dict[int, Any], seen: Any, value: Any) -> None:
             object.__setattr__(shadow, name, more(getattr(shadow, name), v))
     elif is_array(seen):
         add_into_shadow(twin_of(shadows, seen), conjugate(value))
+
+
+def left_of(shadows: dict[int, Any], x: Any, value: Any) -> Any:
+    """Add a derivative to the shadow of an array; return what is left: that of a number."""
+    if not is_array(x):
+        return value
+    add_into_shadow(twin_of(shadows, x), conjugate(value))
+    return 0.0
 
 
 def taken_from_picture(shadows: dict[int, Any], seen: Any, held: Any = None) -> Any:

@@ -129,7 +129,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             acc.add(op.operands[1], _listed(sweep, original, bar, acc))
         case "method" if op.primitive.word == "copy":
             acc.add(op.operands[0], bar)
-        case _:
+        case _ if any(map(sweep.carries, map(P.variable, P.operands(op)))):
             raise NotYet(f"{form} of tangents, turned round")
 
 

@@ -106,6 +106,13 @@ def is_memory(kind: Kind) -> bool:
     return is_structure(kind) or all(isinstance(k, K.Array) for k in K.options(kind))
 
 
+def may_be_either(kind: Kind) -> bool:
+    """Say whether a value may be an array or a number: which it is, only the run tells."""
+    kinds = K.options(kind)
+    numeric = all(isinstance(k, K.Num | K.Array) for k in kinds)
+    return numeric and K.may_be_array(kind) and not is_memory(kind)
+
+
 def holds_structures(kind: Kind) -> bool:
     """Say whether a value is a structure that may be changed, or a tuple that holds one."""
     return is_structure(kind) or (
@@ -118,10 +125,11 @@ def holds_numbers(kind: Kind) -> bool:
     kind = K.without_none(kind)
     if isinstance(kind, K.OneOf) or K.is_empty(kind):
         return True  # what is empty where it is made may be filled with anything
-    return any(_has_slot(k) for k in K.together(kind))
+    return any(has_slot(k) for k in K.together(kind))
 
 
-def _has_slot(kind: Kind) -> bool:
+def has_slot(kind: Kind) -> bool:
+    """Say whether the cotangent of a value, or a part of it, stands in that of its structure."""
     kind = K.without_none(kind)
     if isinstance(kind, K.Tuple):
         return holds_numbers(kind)
@@ -154,7 +162,7 @@ def _reads_structure(op: Op, values: Mapping[Var, Var]) -> bool:
 
 def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
     """Stop at what may be memory or a number, and is written; and where a function stops values."""
-    names = table.facts.analysed.function.stopped
+    facts, names = table.facts, table.facts.analysed.function.stopped
     for op in P.every(block):
         given = any(kind_of(o) == K.Known(stop_gradient) for o in P.operands(op))
         if given and not any(v.name in names for v in op.outs):
@@ -163,15 +171,46 @@ def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
                 "stop_gradient is given to a function here, among arrays that may share memory.",
                 "Call it where the value is used: stop_gradient(x).",
             )
+    _refuse_numbers_among_arrays(block, values, table)
     for v in values.values():
         kind = v.kind
         mixed = isinstance(kind, K.Union) and not is_memory(kind)
-        if mixed and v in table.facts.written and any(map(is_memory, kind.inside)):
+        written = facts.filled if may_be_either(kind) else facts.written
+        if mixed and v in written and any(map(is_memory, kind.inside)):
             raise table.cannot(
                 table.binds(v),
                 f"`{v.name}` is written in place, and it may be an array or a number.",
                 "Give it the same kind on all paths.",
             )
+
+
+def _refuse_numbers_among_arrays(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
+    """Stop where a number comes into a list of arrays whose places move: it has no slot there."""
+    moved, numbers = False, list[Op]()
+    for op in P.every(block):
+        owner = op.operands[0] if isinstance(op, Op) and op.operands else None
+        if not isinstance(op, Op) or not isinstance(owner, Var) or owner not in values:
+            continue
+        whole, form = values[owner].kind, op.primitive.form
+        if not isinstance(whole, K.List) or holds_numbers(whole) or form not in _CHANGES:
+            continue
+        one = form == "put item" and isinstance(kind_of(op.operands[1]), K.Num)
+        moved |= not one
+        stored = values.get(op.operands[-1]) if isinstance(op.operands[-1], Var) else None
+        if stored is not None and stored is not values[owner]:
+            many = not one and (form != "method" or op.primitive.word == "extend")
+            if holds_numbers(stored.kind) if many else has_slot(stored.kind):
+                numbers.append(op)
+    if moved and numbers:
+        raise table.cannot(
+            numbers[0].origin,
+            "This puts a number into a list that held arrays where it was made, and the list "
+            "changes its length, or a slice of it is written.",
+            "Start with an empty list, or put values of one kind into it.",
+        )
+
+
+_CHANGES = ("put item", "drop item", "method", "augmented")
 
 
 def parts_below(kind: Kind) -> Iterator[Kind]:

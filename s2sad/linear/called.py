@@ -33,10 +33,11 @@ def called(t: Tangents, op: Op) -> None:
         return
     writes = [p.object for p in op.writes if isinstance(p.object, Var) and t.has(p.object)]
     if writes:
+        by = f"by `{callee.name}`" if isinstance(callee, P.Outer) else "by this call"
         raise t.cannot(
-            f"This call changes `{writes[0].name}`, on which the result depends, in a way that "
-            "s2sad cannot differentiate yet.",
-            "Move the computation out of it.",
+            f"The result depends on `{writes[0].name}`, which is written in place {by}; s2sad "
+            "cannot differentiate this write yet.",
+            "Build a new value instead: np.where, np.concatenate, or a list and np.array.",
         )
     t.add(op)
     fn, kind = _function(callee), kind_of(callee)

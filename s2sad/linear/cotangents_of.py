@@ -8,13 +8,21 @@ from dataclasses import dataclass, field
 import gast
 
 from s2sad import kinds as K
+from s2sad.emitted import held_numbers
 from s2sad.emitted.found import as_found
 from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.mixed import is_mixed, surely_real
-from s2sad.linear.by_identity import Shadows, is_memory, lies_turned, parts_below
+from s2sad.linear.by_identity import (
+    Shadows,
+    act,
+    is_memory,
+    lies_turned,
+    may_be_either,
+    parts_below,
+)
 from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.part_by_part import add_into, add_to_field, kind_in_the_end, zeros_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
@@ -85,13 +93,19 @@ class Cotangents:
         """Add the memory in a cotangent to its shadows; return what is left, of numbers."""
         if not K.differentiable(kind):
             return None
+        assert self.shadows is not None
         if is_memory(kind):
-            assert self.shadows is not None and bar.value is not None
+            assert bar.value is not None
             self.shadows.add(self.t, read(), bar.value)
             return None
-        if not isinstance(kind, K.Tuple) or not any(map(is_memory, parts_below(kind))):
+        if may_be_either(kind):
+            assert bar.value is not None
+            given = (self.shadows.table, read(), bar.value)
+            return Bar(act(self.t, held_numbers.left_of, given, tangent_kind(kind)))
+        below = (*parts_below(kind),)
+        known = any(map(is_memory, below)) or any(map(may_be_either, below))
+        if not isinstance(kind, K.Tuple) or not known:
             return bar
-        assert self.shadows is not None
         value, shadows = read(), self.shadows
         left = [
             p and self.without_memory(p, lambda i=i: shadows.part(self.t, value, kind, i), k)  # type: ignore[misc]

@@ -23,6 +23,7 @@ from s2sad.requests import Request
 from s2sad.stages import Arrival
 from s2sad.steps.copying import look_before_copies, work_on_copies
 from s2sad.steps.derivation import Analysed, Derivation
+from s2sad.syntax.identity import refuse_copy
 
 
 def reverse_function(d: Derivation, a: Analysed, request: Request, entry: str, doc: str) -> Node:
@@ -67,6 +68,9 @@ def owned_arguments(d: Derivation, found: BothSweeps, request: Request, copies: 
     params = found.program.block.params
     names = [v.name for v in params if not K.shares_nothing(v.kind)]
     again = [n for n in names if n in request.wrt and n not in done]
+    asking = [(a.function, a.kinds) for a in d.analysed.values()]
+    for v in (v for v in params if v.name in again):
+        refuse_copy(v.name, v.kind, asking)
     return [assign(n, call(d.refs.function(runtime.private), name(n))) for n in again]
 
 

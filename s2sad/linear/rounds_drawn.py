@@ -95,7 +95,11 @@ def _drawn(t: Tangents, source: Operand, target: P.Target, index: Operand) -> tu
         )
     kind = kind_of(source)
     if not t.has(source) or not (isinstance(kind, K.List | K.Tuple) or is_array(kind)):
-        raise NotYet("a loop over what is no list, array or tuple, turned round")
+        raise t.cannot(
+            f"This loop runs over {K.describe(kind)}; s2sad runs loops backward over lists, arrays "
+            "and tuples.",
+            "Make a list of it before the loop.",
+        )
     if isinstance(kind, K.Tuple):
         return _of_tuple(t, source, kind, target, index)
     return (Drawn(target, source, index),)

@@ -107,7 +107,11 @@ class Sweep:
         read = map(P.variable, P.operands(op))
         written = (p.object for p in op.writes)
         met = (*op.outs, *read, *written)
-        return any(v in self.values or v in self.temps for v in met)
+        return any(map(self.carries, met))
+
+    def carries(self, v: object) -> bool:
+        """Say whether a variable is a tangent, or is made of one."""
+        return v in self.values or v in self.temps
 
     def stable(self, op: Op, t: Tangents, shadows: Shadows | None = None) -> Op:
         """Return an operation on tangents that reads what memory held where it stands.

@@ -188,7 +188,8 @@ class Table:
     def binds(self, v: Var) -> P.Code:
         """Return the statement that binds a variable."""
         block = self.facts.program.block
-        return next((op.origin for op in P.every(block) if v in op.outs), None)
+        found = (op.origin for op in P.every(block) if v in op.outs or v in P.bound(op))
+        return next(found, None)
 
     def assumes(self, dim: K.Dim) -> bool:
         """Say whether a length may be taken not to be 1, which callers are held to."""

@@ -18,14 +18,14 @@ from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import ARRAYS, ZEROS
-from s2sad.linear.by_identity import is_memory, is_structure
+from s2sad.linear.by_identity import is_memory, is_structure, may_be_either
 from s2sad.linear.by_symmetry import goes_by_symmetry
 from s2sad.linear.memory_parts import is_replaced, parts_of_memory
 from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.ready import Ready, ready_to_reverse
 from s2sad.linear.swapped import are_apart
 from s2sad.linear.tangent_table import Tangents
-from s2sad.linear.turned_calls import lent_to
+from s2sad.linear.turned_calls import lent_to, passes_nothing
 from s2sad.linear.turned_hooks import is_known_elsewhere
 from s2sad.linear.turned_memory import entries, function_of, makes_object, may_be_view
 from s2sad.linear.user_calls import CallOfUser, parts_of
@@ -57,8 +57,8 @@ def _called(function: Ready) -> Iterator[Ready]:
             noted = _noted(op)
             if goes_by_symmetry(table.derivation, noted.call):
                 continue
-            if not noted.hit and not any(K.differentiable(v.kind) for v in op.outs):
-                continue  # nothing comes back from it
+            if passes_nothing(op, noted):
+                continue
             lent = lent_to(sweep, op, noted, Tangents(table))
             yield ready_to_reverse(table.derivation, noted.call, noted.active, lent)
 
@@ -232,6 +232,8 @@ class _Look:
             if is_structure(whole):
                 yield "parts of a structure"
             return
+        if any(may_be_either(v.kind) and v in self.written for v in outs):
+            yield "a part that may be a number, or an array that is written"
         if isinstance(whole, K.Tuple) and (shown or self.has_structure(op.outs)):
             yield "memory in a tuple"
         if form == "same" or not outs:

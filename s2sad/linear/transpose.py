@@ -19,7 +19,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from s2sad import kinds as K
-from s2sad import runtime
 from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
@@ -89,7 +88,7 @@ def transpose(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar]) -> Tur
         with t.inside() as ops:
             seen |= _seen(acc, block, table)
         start = tuple(ops)
-        _begin(acc, acc.shadows, block, table)
+        _begin(acc, acc.shadows, block)
     forward = turned_block(sweep, block, acc)
     asked = [linear.of[v] for w in wrt for v in block.params if v.name == w]
     if acc.shadows is None:
@@ -146,15 +145,8 @@ def _pictures(dots: Sequence[Var], acc: Cotangents) -> dict[Var, Var]:
     return {acc.values[d]: acc.t.call(helper, (acc.values[d],), K.UNKNOWN) for d in dots}
 
 
-def _begin(acc: Cotangents, shadows: Shadows, block: P.Block, table: Table) -> None:
-    """Begin a backward sweep: with the result's cotangent, and those of structures given.
-
-    What has no derivative in an argument has the cotangent None.
-    """
-    for v in block.params:
-        given = v in acc.values and is_structure(acc.values[v].kind) and table.outermost
-        if given and acc.values[v] not in table.facts.written:
-            shadows.of(acc.t, acc.values[v], runtime.shadow_of)
+def _begin(acc: Cotangents, shadows: Shadows, block: P.Block) -> None:
+    """Begin a backward sweep: with the result's cotangent."""
     _, dot = block.end.results
     plain = isinstance(dot, Var) and dot in acc.values and not acc.is_shadowed(dot)
     if plain and isinstance(dot, Var) and isinstance(acc.values[dot].kind, K.Array):

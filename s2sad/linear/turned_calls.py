@@ -31,6 +31,8 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
 
     noted = dict(op.settings)["call"]
     assert isinstance(noted, CallOfUser)
+    if passes_nothing(op, noted):
+        return
     if acc.shadows is not None:
         _by_identity(sweep, op, noted, acc, acc.shadows)
         return
@@ -61,6 +63,11 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     values = _reversed(sweep, op, acc, pair, given, kinds)
     for p, value in zip(pair.active, values, strict=True):
         pass_on(sweep, everything[p], value, op, acc, p in pair.shadows)
+
+
+def passes_nothing(op: Op, noted: CallOfUser) -> bool:
+    """Say whether a call gives no derivative, and changes no memory that has one."""
+    return not noted.hit and not any(K.differentiable(v.kind) for v in op.outs)
 
 
 def _kept(sweep: Sweep, noted: CallOfUser, pair: Reverse) -> list[Operand]:

@@ -14,7 +14,14 @@ from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
-from s2sad.linear.by_identity import Shadows, act, holds_numbers, is_structure, lies_turned
+from s2sad.linear.by_identity import (
+    Shadows,
+    act,
+    has_slot,
+    holds_numbers,
+    is_structure,
+    lies_turned,
+)
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import fit_stored
 from s2sad.linear.memory_parts import copies
@@ -308,8 +315,9 @@ def _put(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, whole: Kind) -
     read = L.ITEM if steps else L.field(op.primitive.word)
     at_slot = tuple(map(t.index, steps))
     fetch(sweep, stored, lambda: t.emit(read, (acc.buffer(owner), *at_slot), part), acc, shadows)
-    if numbers:
-        nothing = nothing_in(_slot_kind(whole, read, tuple(steps)), acc)
+    if numbers or has_slot(part):
+        held = _slot_kind(whole, read, tuple(steps))
+        nothing = nothing_in(held if has_slot(held) else part, acc)
         put_slot(acc.buffer(owner), read, steps, nothing, acc.t)
     return True
 

@@ -388,7 +388,12 @@ def taken_from(
                 "This changes numbers in place that may be real or complex.",
                 "Write into an array that is always complex: .astype(complex).",
             )
-        raise NotYet("a write into a part of unknown kind")
+        if isinstance(part, K.Unknown):
+            raise acc.t.undecided(part)
+        raise acc.t.cannot(
+            "s2sad does not know what stands where this writes.",
+            "Write into an array of numbers, or bind the value to a name of its own.",
+        )
     read = L.ITEM if len(op.operands) == 3 else L.field(op.primitive.word.split()[0])
     steps = op.operands[1:-1]
     again = tuple(map(t.index, steps))

@@ -23,6 +23,7 @@ from s2sad.linear.by_identity import (
     holds_numbers,
     is_memory,
     is_structure,
+    may_be_either,
     parts_below,
 )
 from s2sad.linear.cotangents_of import Bar, Cotangents
@@ -60,6 +61,10 @@ def _fetched(
         return Bar(shadows.taken(acc.t, v()), True)
     if isinstance(K.without_none(kind), K.Num):
         return None if slot is None else Bar(slot())
+    if may_be_either(kind):
+        found = P.Const(0.0) if slot is None else slot()
+        given = (shadows.table, v(), found)
+        return Bar(act(acc.t, held_numbers.taken_from_picture, given, tangent_kind(kind)), True)
     if not isinstance(kind, K.Tuple):
         raise NotYet(f"{K.describe(kind)} in a structure")
     value, t = v(), acc.t

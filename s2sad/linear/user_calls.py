@@ -80,10 +80,10 @@ def user_call(t: Tangents, op: Op) -> UserCall | None:
         if inspect.ismethod(target.value):
             if isinstance(target.value.__self__, type):
                 leading, first = (_class_of(t, first, target.value.__self__),), NOTHING
-            elif registry.written_form(target.value) is not None:
-                first = t.emit(L.field(op.primitive.word), (first,), target)
-            else:
+            elif registry.written_form(target.value) is None:
                 return None
+        if first != NOTHING:
+            first = t.emit(L.field(op.primitive.word), (first,), target)
     target = made_by(target)
     kinds, by_name = kinds_given(t, op, args, named)
     spread = any(isinstance(o, P.Spread) for o in (*args, *named.values()))
