@@ -24,7 +24,7 @@ from s2sad import kinds as K
 from s2sad.ir import identities as I
 from s2sad.ir import program as P
 from s2sad.ir import rebuilt as R
-from s2sad.ir.deeds import deed, kind_of
+from s2sad.ir.deeds import deed, kind_of, part_shown
 from s2sad.ir.makers import uses_of
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Var
@@ -307,7 +307,8 @@ class _Worker:
             return False
         if deed(op).fresh:
             return True
-        return op.primitive.form == "item" and self.is_new(op.operands[0])
+        whole = part_shown(op)
+        return whole is not None and self.is_new(whole)
 
     def maker(self, given: Operand) -> Op | None:
         """Return what has computed a value, where that is what the value still is."""

@@ -14,7 +14,13 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.mixed import is_mixed, surely_real
-from s2sad.linear.by_identity import Shadows, is_memory, lies_turned, parts_below
+from s2sad.linear.by_identity import (
+    Shadows,
+    is_memory,
+    is_structure,
+    lies_turned,
+    parts_below,
+)
 from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.part_by_part import add_into, add_to_field, kind_in_the_end, zeros_of
 from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
@@ -155,10 +161,10 @@ class Cotangents:
         self.of[dot] = Bar(self.t.emit(L.INFIX["Add"], (known.value, bar.value), kind))
 
     def _into_structure(self, dot: Var, bar: Bar) -> None:
-        """Add to the shadow of a structure; what is our own and comes first is that shadow."""
+        """Add to the shadow of a structure; what comes first is that shadow, until it changes."""
         assert bar.value is not None
         v = self.value(dot)
-        if bar.own and dot in self.unborn:
+        if dot in self.unborn:
             self.unborn.discard(dot)
             self._hold(dot, bar)
             return
@@ -227,7 +233,8 @@ class Cotangents:
             return self.seen(dot, self.buffer(dot))
         value = self.value(dot)
         options = K.options(value.kind) if isinstance(value.kind, K.Union) else ()
-        mixed = bool(options) and all(isinstance(k, K.Num | K.Array) for k in options)
+        numeric = bool(options) and all(isinstance(k, K.Num | K.Array) for k in options)
+        mixed = numeric and not is_array(value.kind)
         if bar is None and (value.cell or mixed):
             return P.Const(0.0)
         if bar is None:
@@ -287,6 +294,10 @@ class Cotangents:
             value = self.t.call(made, (bar.value,), tangent_kind(v.kind))
         elif bar.own:
             value = bar.value or P.Const(None)
+        elif not is_array(v.kind):
+            assert bar.value is not None
+            value = zeros_of(self.t, v)
+            add_into(self.t, value, bar.value, None)
         else:
             assert bar.value is not None
             value = self.t.emit(L.method("copy"), (bar.value,), tangent_kind(v.kind))
@@ -300,9 +311,11 @@ class Cotangents:
             self.unborn.add(dot)
 
     def before_region(self, dots: Iterable[Var]) -> None:
-        """Let structures that a region meets have zeros, which are changed in place there."""
+        """Let structures that a region meets have shadows, which are changed in place there."""
         for dot in dots:
-            if dot in self.unborn:
+            held = self.of.get(dot)
+            lent = held is not None and not held.own and dot in self.values
+            if dot in self.unborn or (lent and is_structure(self.value(dot).kind)):
                 self.buffer(dot)
 
 

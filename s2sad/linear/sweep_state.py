@@ -14,6 +14,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_operands
 from s2sad.linear.by_identity import Shadows, is_structure, lies_turned
 from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.operands import is_array
 from s2sad.linear.put_back import Written
 from s2sad.linear.slots import Entry
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
@@ -252,7 +253,7 @@ def owned(sweep: Sweep, acc: Cotangents, dot: Var) -> Operand:
     kind = sweep.values[dot].kind
     if acc.shadows is not None and acc.is_shadowed(dot) and lies_turned(kind):
         return acc.shadows.taken(acc.t, sweep.values[dot])
-    if isinstance(kind, K.Array) or is_structure(kind):
+    if is_array(kind) or is_structure(kind):
         return acc.buffer(dot)
     return acc.whole(dot)
 
