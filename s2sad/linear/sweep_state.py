@@ -229,9 +229,10 @@ class Sweep:
         return owner is not None and (is_structure(owner.kind) or self.is_memory(owner, t))
 
     def is_number(self, operand: Operand) -> bool:
-        """Say whether this is the tangent of a number."""
+        """Say whether this is the tangent of a number, which may be an array without axes."""
         v = self.values.get(operand) if isinstance(operand, Var) else None
-        return v is not None and isinstance(v.kind, K.Num)
+        plain = v is not None and isinstance(v.kind, K.Num)
+        return plain or (v is not None and isinstance(v.kind, K.Array) and not v.kind.rank)
 
     def missing(self, v: Var) -> Operand:
         """Return what stands for a value that another arm computes: None where it is kept."""
