@@ -119,12 +119,13 @@ class Cotangents:
                 known = self.of.get(dot)
                 self.of[dot] = left if known is None else self.summed(known, left, kind)
         elif self.shadows is not None and dot in self.shadows.dots:
-            assert bar.value is not None
-            self.shadows.add(self.t, v, bar.value)
+            found = self._as_found(bar, v)
+            assert found.value is not None
+            self.shadows.add(self.t, v, found.value)
         elif K.is_container(kind) and not isinstance(kind, K.Tuple):
             self._into_structure(dot, bar)
         elif dot in self.refs:
-            self._into_part(dot, bar)
+            self._into_part(dot, self._as_found(bar, v))
         else:
             known, bar = self.of.get(dot), self._as_found(bar, v)
             self._hold(dot, bar if known is None else self.summed(known, bar, kind))
