@@ -20,6 +20,8 @@ from s2sad.requests import Request
 
 X = np.array([0.3, 0.7, 1.1])
 
+on_program = Request.__dataclass_fields__["on_program"].default
+
 
 def eig_written(x):
     A = np.outer(x, x) + np.diag([1.0, 2.0, 3.0])
@@ -860,6 +862,13 @@ def test_a_cotangent_that_is_given_stays_what_it_is(f):
     found += 1.0
     np.testing.assert_array_equal(parts, [X + 1.0, X - 1.0])
     np.testing.assert_allclose(pull(bar), expected)
+
+
+@pytest.mark.skipif(not on_program, reason="the tree's passes call no such helper")
+def test_what_a_helper_of_a_derived_text_refuses_has_a_place_of_the_users():
+    with pytest.raises(s2sad.Error, match="add_into_shadow, a helper") as caught:
+        s2sad.hvp(written_where_it_is_an_array, (X,), (X,))
+    assert "in written_where_it_is_an_array" in str(caught.value)
 
 
 @pytest.mark.parametrize("f", LISTS_FOR_RULES)
