@@ -469,11 +469,11 @@ def _owned(worker: _Worker, op: Op) -> Ops | None:
     if op.primitive is not _COPY or op.settings or len(op.operands) != 1:
         return None
     (value,) = op.operands
-    if not isinstance(op.outs[0].kind, K.Array) or not isinstance(kind_of(value), K.Array):
-        return None
-    new = worker.is_new(value)
-    if not new and not (worker.touched.private(op.outs[0]) and worker.touched.steady(value)):
-        return None
+    if not worker.is_new(value):
+        arrays = all(isinstance(k, K.Array) for k in (op.outs[0].kind, kind_of(value)))
+        private = worker.touched.private(op.outs[0]) and worker.touched.steady(value)
+        if not (arrays and private):
+            return None
     same = Op(op.outs, L.SAME, (value,), origin=op.origin)
     return worker.op(same) if worker.is_shared(value) else worker.kept(same)
 
