@@ -76,7 +76,7 @@ BUDGETS = {
     "known": 2_100,
     "linear": 14_150,  # what modes/ is to become
     "modes": 10_530,
-    "operators": 7_280,
+    "operators": 7_300,
     "polish": 4_750,
     "primitives": 160,
     "rulebook": 1_500,
