@@ -9,6 +9,7 @@ import inspect
 import numpy as np
 import pytest
 
+import s2sad
 from s2sad import kinds as K
 from s2sad import pipeline
 from s2sad.emitted import held_numbers as H
@@ -18,6 +19,8 @@ from s2sad.operators.higher import HIGHER
 from s2sad.requests import Request
 
 X = np.array([0.3, 0.7, 1.1])
+
+on_program = Request.__dataclass_fields__["on_program"].default
 
 
 def eig_written(x):
@@ -768,6 +771,63 @@ def either_complex(x):
     return s
 
 
+def list_for_a_rule(x):
+    t = [x[:2] * 2.0, x]
+    return np.sum(np.concatenate(t) ** 3)
+
+
+def list_for_two_rules(x):
+    t = [x * 2.0, x]
+    return np.sum(np.concatenate(t) ** 2) + np.sum(np.vstack(t) ** 3)
+
+
+def list_for_a_rule_in_rounds(x):
+    t = [x * 2.0, x]
+    s = np.sum(np.vstack(t))
+    for i in range(3):
+        s = s + np.sum(np.concatenate(t) ** 2) * x[i]
+    return s + np.sum(np.hstack(t) ** 3)
+
+
+def list_for_a_rule_on_one_path(x):
+    t = [x * 2.0, x]
+    s = 0.0
+    if x[0] > 0.1:
+        s = s + np.sum(np.concatenate(t) ** 2)
+    return s + np.sum(np.hstack(t) ** 3) + np.sum(t[0] ** 2)
+
+
+def list_for_a_rule_that_is_written(x):
+    t = [x * 2.0, x]
+    y = t[0]
+    y[1:] *= x[1:]
+    return np.sum(np.concatenate(t) ** 2) + np.sum(t[0] * t[1])
+
+
+def list_in_a_dict_for_a_rule(x):
+    d = {"t": [x * 2.0, x], "k": x[0]}
+    t = d["t"]
+    return np.sum(np.concatenate(t) ** 2) * d["k"] + np.sum(d["t"][1])
+
+
+def list_that_changes_behind_a_rule(x):
+    t = [x * 2.0, x]
+    s = np.sum(np.concatenate(t) ** 2)
+    t[0] = t[1] * s
+    t.append(x * x)
+    return np.sum(np.concatenate(t) ** 3)
+
+
+LISTS_FOR_RULES = [
+    list_for_a_rule,
+    list_for_two_rules,
+    list_for_a_rule_in_rounds,
+    list_for_a_rule_on_one_path,
+    list_for_a_rule_that_is_written,
+    list_in_a_dict_for_a_rule,
+    list_that_changes_behind_a_rule,
+]
+
 PROGRAMS = [
     view_under_the_name_that_the_memory_had,
     view_of_memory_that_nobody_else_knows,
@@ -778,6 +838,7 @@ PROGRAMS = [
     either_in_a_list,
     either_carried,
     either_complex,
+    *LISTS_FOR_RULES,
     written_where_it_is_an_array,
     array_or_none_carried,
     spread_list,
@@ -871,6 +932,52 @@ def test_of_central_differences(f):
     slopes = [(f(X + 1e-6 * e) - f(X - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
     assert value == pytest.approx(f(X.copy()), rel=1e-12)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)
+
+
+def test_what_a_rule_gives_for_a_list_is_its_cotangent_until_that_changes():
+    text = inspect.getsource(derived(list_for_a_rule, X))
+    assert "zeros_like" not in text and "add_into" not in text
+    assert "add_into" in inspect.getsource(derived(list_for_two_rules, X))
+
+
+def listed(x):
+    t = [x * 2.0, x * x]
+    return t, np.sum(np.concatenate(t) ** 2)
+
+
+def given_back(x):
+    return [x * 2.0, x * x]
+
+
+@pytest.mark.parametrize("f", [listed, given_back])
+def test_a_cotangent_that_is_given_stays_what_it_is(f):
+    pull = s2sad.vjp(f, X)[1]
+    parts = [X + 1.0, X - 1.0]
+    bar = (parts, 2.0) if f is listed else parts
+    found = pull(bar)
+    weight = 2.0 if f is listed else 0.0
+    expected = 2 * (X + 1) + 2 * X * (X - 1) + weight * (8 * X + 4 * X**3)
+    np.testing.assert_allclose(found, expected)
+    found += 1.0
+    np.testing.assert_array_equal(parts, [X + 1.0, X - 1.0])
+    np.testing.assert_allclose(pull(bar), expected)
+
+
+@pytest.mark.skipif(not on_program, reason="the tree's passes call no such helper")
+def test_what_a_helper_of_a_derived_text_refuses_has_a_place_of_the_users():
+    with pytest.raises(s2sad.Error, match="add_into_shadow, a helper") as caught:
+        s2sad.hvp(written_where_it_is_an_array, (X,), (X,))
+    assert "in written_where_it_is_an_array" in str(caught.value)
+
+
+@pytest.mark.parametrize("f", LISTS_FOR_RULES)
+def test_second_derivatives_of_lists_for_rules(f):
+    direction = np.array([0.4, -0.3, 0.8])
+    gradient = s2sad.grad(f)
+    change = (gradient(X + 1e-6 * direction) - gradient(X - 1e-6 * direction)) / 2e-6
+    np.testing.assert_allclose(s2sad.hvp(f, (X,), (direction,)), change, rtol=1e-6)
+    wrt = s2sad.grad(lambda x: np.sum(s2sad.grad(f)(x) * direction))(X)
+    np.testing.assert_allclose(wrt, change, rtol=1e-6)
 
 
 @dataclasses.dataclass

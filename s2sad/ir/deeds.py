@@ -20,7 +20,7 @@ from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
-from s2sad.known.outputs import positional_outs
+from s2sad.known.outputs import parameters_given, positional_outs
 from s2sad.nodes import walk
 from s2sad.rulebook.facts import Effects
 from s2sad.rulebook.quiet import is_quiet
@@ -79,6 +79,27 @@ def kind_of(operand: Operand) -> Kind:
             return K.kind_of(operand.value, "a literal")
         case P.Unbound():
             return K.UNBOUND
+
+
+def part_shown(op: Op) -> Operand | None:
+    """Return the operand of which an operation shows a part, each element once: it may be written.
+
+    u[1:]          u
+    np.real(z)     z
+    """
+    if op.primitive.form in ("item", "field"):
+        return op.operands[0]
+    callee, *given = op.operands or (P.Const(None),)
+    fn = kind_of(callee) if op.primitive.form == "call" and given else None
+    if not isinstance(fn, K.Known) or any(isinstance(o, P.Spread) for o in given):
+        return None
+    rule = registry.rule_for(fn.value)
+    window = None if rule is None else rule.window
+    told = parameters_given(fn.value, len(given) - 1)
+    if window is None or window.read_only or told is None:
+        return None
+    told |= {word for word, _ in op.settings}
+    return None if told & {*window.unless, "out"} else given[0]
 
 
 def owner_of(operand: Operand) -> Owner | None:

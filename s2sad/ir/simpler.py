@@ -24,7 +24,7 @@ from s2sad import kinds as K
 from s2sad.ir import identities as I
 from s2sad.ir import program as P
 from s2sad.ir import rebuilt as R
-from s2sad.ir.deeds import deed, kind_of
+from s2sad.ir.deeds import deed, kind_of, part_shown
 from s2sad.ir.makers import uses_of
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Var
@@ -342,7 +342,8 @@ class _Worker:
             return False
         if deed(op).fresh:
             return True
-        return op.primitive.form == "item" and self.is_new(op.operands[0])
+        whole = part_shown(op)
+        return whole is not None and self.is_new(whole)
 
     def maker(self, given: Operand) -> Op | None:
         """Return what has computed a value, where that is what the value still is."""
@@ -503,11 +504,11 @@ def _owned(worker: _Worker, op: Op) -> Ops | None:
     if op.primitive is not _COPY or op.settings or len(op.operands) != 1:
         return None
     (value,) = op.operands
-    if not isinstance(op.outs[0].kind, K.Array) or not isinstance(kind_of(value), K.Array):
-        return None
-    new = worker.is_new(value)
-    if not new and not (worker.touched.private(op.outs[0]) and worker.touched.steady(value)):
-        return None
+    if not worker.is_new(value):
+        arrays = all(isinstance(k, K.Array) for k in (op.outs[0].kind, kind_of(value)))
+        private = worker.touched.private(op.outs[0]) and worker.touched.steady(value)
+        if not (arrays and private):
+            return None
     same = Op(op.outs, L.SAME, (value,), origin=op.origin)
     return worker.op(same) if worker.is_shared(value) else worker.kept(same)
 

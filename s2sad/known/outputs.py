@@ -48,15 +48,21 @@ def given_parameters(fn: Any, node: Node, *, method: bool) -> set[str] | None:
     given = node.args if method else node.args[1:]
     if None in found or any(isinstance(a, gast.Starred) for a in given):
         return None
-    if not given:
-        return found
+    by_position = parameters_given(fn, len(given))
+    return None if by_position is None else found | by_position
+
+
+def parameters_given(fn: Any, count: int) -> set[str] | None:
+    """Return the parameters that so many operands beside the first give, by position."""
+    if not count:
+        return set()
     try:
         parameters = list(inspect.signature(fn).parameters.values())[1:]
     except (TypeError, ValueError):
         return None
     several = bool(parameters) and parameters[0].kind is inspect.Parameter.VAR_POSITIONAL
-    by_position = parameters[:1] if several else parameters[: len(given)]
-    return found | {p.name for p in by_position}
+    by_position = parameters[:1] if several else parameters[:count]
+    return {p.name for p in by_position}
 
 
 @functools.lru_cache(1024)

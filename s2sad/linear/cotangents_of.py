@@ -19,6 +19,7 @@ from s2sad.linear.by_identity import (
     Shadows,
     act,
     is_memory,
+    is_structure,
     lies_turned,
     may_be_either,
     parts_below,
@@ -127,12 +128,13 @@ class Cotangents:
                 known = self.of.get(dot)
                 self.of[dot] = left if known is None else self.summed(known, left, kind)
         elif self.shadows is not None and dot in self.shadows.dots:
-            assert bar.value is not None
-            self.shadows.add(self.t, v, bar.value)
+            found = self._as_found(bar, v)
+            assert found.value is not None
+            self.shadows.add(self.t, v, found.value)
         elif K.is_container(kind) and not isinstance(kind, K.Tuple):
             self._into_structure(dot, bar)
         elif dot in self.refs:
-            self._into_part(dot, bar)
+            self._into_part(dot, self._as_found(bar, v))
         else:
             known, bar = self.of.get(dot), self._as_found(bar, v)
             self._hold(dot, bar if known is None else self.summed(known, bar, kind))
@@ -169,10 +171,10 @@ class Cotangents:
         self.of[dot] = Bar(self.t.emit(L.INFIX["Add"], (known.value, bar.value), kind))
 
     def _into_structure(self, dot: Var, bar: Bar) -> None:
-        """Add to the shadow of a structure; what is our own and comes first is that shadow."""
+        """Add to the shadow of a structure; what comes first is that shadow, until it changes."""
         assert bar.value is not None
         v = self.value(dot)
-        if bar.own and dot in self.unborn:
+        if dot in self.unborn:
             self.unborn.discard(dot)
             self._hold(dot, bar)
             return
@@ -241,7 +243,8 @@ class Cotangents:
             return self.seen(dot, self.buffer(dot))
         value = self.value(dot)
         options = K.options(value.kind) if isinstance(value.kind, K.Union) else ()
-        mixed = bool(options) and all(isinstance(k, K.Num | K.Array) for k in options)
+        numeric = bool(options) and all(isinstance(k, K.Num | K.Array) for k in options)
+        mixed = numeric and not is_array(value.kind)
         if bar is None and (value.cell or mixed):
             return P.Const(0.0)
         if bar is None:
@@ -304,6 +307,10 @@ class Cotangents:
             value = self.t.call(made, (bar.value,), tangent_kind(v.kind))
         elif bar.own:
             value = bar.value or P.Const(None)
+        elif not is_array(v.kind):
+            assert bar.value is not None
+            value = zeros_of(self.t, v)
+            add_into(self.t, value, bar.value, None)
         else:
             assert bar.value is not None
             value = self.t.emit(L.method("copy"), (bar.value,), tangent_kind(v.kind))
@@ -317,9 +324,11 @@ class Cotangents:
             self.unborn.add(dot)
 
     def before_region(self, dots: Iterable[Var]) -> None:
-        """Let structures that a region meets have zeros, which are changed in place there."""
+        """Let structures that a region meets have shadows, which are changed in place there."""
         for dot in dots:
-            if dot in self.unborn:
+            held = self.of.get(dot)
+            lent = held is not None and not held.own and dot in self.values
+            if dot in self.unborn or (lent and is_structure(self.value(dot).kind)):
                 self.buffer(dot)
 
 

@@ -36,8 +36,9 @@ class RuleProgram:
     """A rule for some kinds: its program and what names mean in it, or `why` it is called instead.
 
     `result` is the kind of what it returns, `refuses` are its words where it takes no such call.
-    Nobody wrote the names in `temps`. One that `stops` derivatives says so to nobody once it is a
-    part of another program.
+    Nobody wrote the names in `temps`. One that is `called_again`, where the text is derived once
+    more, stops derivatives, which it says to nobody once it is a part of another program, or it has
+    a derivative of its own and calls helpers that have none.
     """
 
     program: P.Program | None = None
@@ -45,7 +46,7 @@ class RuleProgram:
     temps: frozenset[str] = frozenset()
     result: Kind = K.UNKNOWN
     refuses: str | None = None
-    stops: bool = False
+    called_again: bool = False
     why: str = ""
 
 
@@ -200,7 +201,18 @@ def _analysed(asked: Asked) -> RuleProgram:
     if why:
         return RuleProgram(result=result, why=why)
     temps = frozenset({*a.function.temps, a.function.result})
-    return RuleProgram(program, outside, temps, result, stops=bool(a.function.stopped))
+    alone = bool(a.function.stopped) or _is_of_helpers(asked.rule, program)
+    return RuleProgram(program, outside, temps, result, called_again=alone)
+
+
+def _is_of_helpers(rule: types.FunctionType, program: P.Program) -> bool:
+    """Say whether the derivatives of a rule are known, but not those of a helper that it calls."""
+    if registry.rule_for(rule) is None:
+        return False
+    calls = [op for op in P.every(program.block) if isinstance(op, P.Op) and op.primitive is L.CALL]
+    kinds = [op.operands[0].kind for op in calls if isinstance(op.operands[0], P.Outer)]
+    called = [kind.value for kind in kinds if isinstance(kind, K.Known)]
+    return any(registry.is_helper(fn) and registry.rule_for(fn) is None for fn in called)
 
 
 def parameters(rule: Callable[..., object]) -> tuple[inspect.Parameter, ...]:

@@ -56,12 +56,13 @@ if TYPE_CHECKING:
 class Spliced:
     """Operations, and what they give: one operand for each item that the rule returns, or None.
 
-    Derivatives that the rule `stops` are not seen to be stopped here.
+    Is it derived `again`, the rule has to be a call: derivatives that it stops are not seen to be
+    stopped here, and a helper may have no derivative where the rule has one.
     """
 
     ops: tuple[P.Operation, ...]
     results: tuple[P.Operand | None, ...]
-    stops: bool = False
+    again: bool = False
 
 
 def spliced_in(
@@ -74,10 +75,10 @@ def spliced_in(
 ) -> Spliced:
     """Return the operations that a rule amounts to where tangents are.
 
-    One that stops derivatives is called where the text is derived again, which sees it there.
+    One whose derivatives are seen in a call alone is called where the text is derived again.
     """
     made = spliced(t.table.refs, rule, given, t.origin, count, arrays, apart)
-    if made.stops and t.table.derivation.for_reading:
+    if made.again and t.table.derivation.for_reading:
         return spliced(t.table.refs, rule, given, t.origin, count, arrays, True)
     return made
 
@@ -112,7 +113,7 @@ def spliced(
         back = Symbols(_fresh, {mine: theirs for theirs, mine in symbols.table.items()})
         result = K.mapped(_unsettled, back.kind(made.result))
         return Spliced(*called(call, refs, replace(made, result=result)))
-    return replace(_Splice(call, refs, made, symbols).run(), stops=made.stops)
+    return replace(_Splice(call, refs, made, symbols).run(), again=made.called_again)
 
 
 def _each(given: Given) -> Iterator[P.Operand]:

@@ -14,6 +14,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_operands
 from s2sad.linear.by_identity import Shadows, is_structure, lies_turned
 from s2sad.linear.cotangents_of import Bar, Cotangents, root_of
+from s2sad.linear.operands import is_array
 from s2sad.linear.put_back import Written
 from s2sad.linear.slots import Entry
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents
@@ -233,9 +234,10 @@ class Sweep:
         return owner is not None and (is_structure(owner.kind) or self.is_memory(owner, t))
 
     def is_number(self, operand: Operand) -> bool:
-        """Say whether this is the tangent of a number."""
+        """Say whether this is the tangent of a number, which may be an array without axes."""
         v = self.values.get(operand) if isinstance(operand, Var) else None
-        return v is not None and isinstance(v.kind, K.Num)
+        plain = v is not None and isinstance(v.kind, K.Num)
+        return plain or (v is not None and isinstance(v.kind, K.Array) and not v.kind.rank)
 
     def missing(self, v: Var) -> Operand:
         """Return what stands for a value that another arm computes: None where it is kept."""
@@ -257,7 +259,7 @@ def owned(sweep: Sweep, acc: Cotangents, dot: Var) -> Operand:
     kind = sweep.values[dot].kind
     if acc.shadows is not None and acc.is_shadowed(dot) and lies_turned(kind):
         return acc.shadows.taken(acc.t, sweep.values[dot])
-    if isinstance(kind, K.Array) or is_structure(kind):
+    if is_array(kind) or is_structure(kind):
         root = root_of(acc.refs, dot)
         if root not in acc.of and not acc.is_shadowed(dot):
             check_bound(acc.t, sweep.values[root])

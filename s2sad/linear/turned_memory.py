@@ -242,7 +242,9 @@ def add_into_part(
 def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     """A list, a dict or an object is made: its parts get what its cotangent has there."""
     (out,) = op.outs
-    shadow, t = acc.buffer(out), acc.t
+    held = acc.of.get(out)
+    own = held is None or held.own
+    shadow, t = acc.buffer(out) if own else acc.whole(out), acc.t
     acc.of.pop(out, None)
     form = op.primitive.form
     pairs: list[tuple[Primitive, tuple[Operand, ...], Operand]]
@@ -253,7 +255,7 @@ def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         pairs = [(L.ITEM, (P.Const(i),), o) for i, o in enumerate(op.operands)]
     elif form == "dict":
         if spread:
-            turned_dict(sweep, op, shadow, acc)
+            turned_dict(sweep, op, Bar(shadow, own), acc)
             return
         both = zip(op.operands[::2], op.operands[1::2], strict=True)
         pairs = [(L.ITEM, (k,), v) for k, v in both]
@@ -264,18 +266,18 @@ def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         if not isinstance(operand, Var) or operand not in sweep.values:
             continue
         kind = tangent_kind(sweep.values[operand].kind)
-        give_part(sweep, operand, t.emit(primitive, (shadow, *steps), kind), acc)
+        give_part(sweep, operand, Bar(t.emit(primitive, (shadow, *steps), kind), own), acc)
 
 
-def give_part(sweep: Sweep, dot: Var, value: Operand, acc: Cotangents) -> None:
+def give_part(sweep: Sweep, dot: Var, bar: Bar, acc: Cotangents) -> None:
     """Give what is put into a structure the part of the shadow that stands for it."""
     if in_place(sweep, dot):
-        acc.of[dot] = Bar(value, True)
+        acc.of[dot] = bar
     else:
-        acc.add(dot, Bar(value))
+        acc.add(dot, Bar(bar.value))
 
 
-def turned_dict(sweep: Sweep, op: Op, shadow: Var, acc: Cotangents) -> None:
+def turned_dict(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """A dict is made of others: each gets what the cotangent has under the keys that it gives.
 
     q = {**p, "k": x}       p_bar gets that of q, with zeros under "k"; x_bar gets q_bar["k"]
@@ -288,14 +290,15 @@ def turned_dict(sweep: Sweep, op: Op, shadow: Var, acc: Cotangents) -> None:
             if not isinstance(kind, K.Dict):
                 raise NotYet("a dict made of others whose keys are not known, turned round")
             if dot is not None:
-                acc.add(dot, Bar(_left_of(sweep.values[dot], shadow, taken, t), True))
+                acc.add(dot, Bar(_left_of(sweep.values[dot], bar, taken, t), bar.own))
             taken |= {*kind.steps}
             continue
         key = getattr(kind_of(first), "value", K.MISSING)
         if key is K.MISSING:
             raise NotYet("a dict made of others whose keys are not known, turned round")
         if key not in taken and dot is not None:
-            give_part(sweep, dot, t.emit(L.ITEM, (shadow, first), tangent_kind(kind)), acc)
+            found = t.emit(L.ITEM, (value_of(bar), first), tangent_kind(kind))
+            give_part(sweep, dot, Bar(found, bar.own), acc)
         taken.add(key)
 
 
@@ -306,7 +309,7 @@ def entries(op: Op) -> Iterator[tuple[Operand, Operand]]:
         yield (first, first.value) if isinstance(first, P.Spread) else (first, next(given))
 
 
-def _left_of(v: Var, shadow: Var, taken: Set[object], t: Tangents) -> Var:
+def _left_of(v: Var, bar: Bar, taken: Set[object], t: Tangents) -> Var:
     """Return the parts of a shadow that a dict in it has given, with zeros where others have."""
     assert isinstance(v.kind, K.Dict)
     pairs: list[Operand] = []
@@ -316,7 +319,7 @@ def _left_of(v: Var, shadow: Var, taken: Set[object], t: Tangents) -> Var:
         if K.differentiable(kind) and key in taken:
             found = nothing(t, t.emit(L.ITEM, (v, at), kind), kind)
         elif K.differentiable(kind):
-            found = t.emit(L.ITEM, (shadow, at), tangent_kind(kind))
+            found = t.emit(L.ITEM, (value_of(bar), at), tangent_kind(kind))
         pairs += [at, found]
     return t.emit(L.DICT, pairs, tangent_kind(v.kind))
 
@@ -338,7 +341,7 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         *where, stored = given
         taken = put_out(shadow, tuple(where), acc)
         if isinstance(stored, Var) and stored in sweep.values:
-            give_part(sweep, stored, taken, acc)
+            give_part(sweep, stored, Bar(taken, True), acc)
     elif word == "pop":
         value = value_of(bar) if bar is not None else P.Const(0.0)
         if bar is None and out in sweep.values:

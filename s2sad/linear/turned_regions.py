@@ -33,6 +33,7 @@ from s2sad.linear.joined_arms import (
     plain,
     plain_end,
 )
+from s2sad.linear.operands import is_array
 from s2sad.linear.put_back import undo
 from s2sad.linear.rounds import inside, kept
 from s2sad.linear.sweep_state import Reason, Round, Sweep, Tape, in_place, owned
@@ -235,7 +236,7 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
     starts_bar += [owned(sweep, acc, d) for d in free]
     values = [sweep.values[d] for d in (*params, *free)]
     carried = [Var(bar_name(v), tangent_kind(v.kind)) for v in values]
-    bars = [Bar(v, isinstance(v.kind, K.Array)) for v in carried]
+    bars = [Bar(v, is_array(v.kind)) for v in carried]
     with t.inside() as ops:
         for p in fresh:
             at = params.index(p)
@@ -257,11 +258,11 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
     for p, out in zip(params, outs, strict=False):
         if p in fresh:
             continue
-        acc.add(begun[p], Bar(out, isinstance(out.kind, K.Array)))
+        acc.add(begun[p], Bar(out, is_array(out.kind)))
     for p, start in begun.items():
         hand_over(p, start, acc)
     for d, out in zip(free, outs[len(params) : len(carried)], strict=True):
-        acc.of[d] = Bar(out, isinstance(out.kind, K.Array))
+        acc.of[d] = Bar(out, is_array(out.kind))
     return [*made.forward]
 
 

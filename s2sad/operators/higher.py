@@ -11,6 +11,7 @@ written into the same module.
 from __future__ import annotations
 
 import itertools
+import os
 import types
 import weakref
 from collections.abc import Collection, Mapping
@@ -23,7 +24,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import pipeline, runtime
+from s2sad import pipeline, registry, runtime
 from s2sad.activities import Const, annotated
 from s2sad.capture.read import read, remember
 from s2sad.derivative import Applied, derivative_of
@@ -70,6 +71,7 @@ from s2sad.write.printer import module
 
 _numbers = itertools.count(1)
 _MATRICES = ("jacobian", "hessian")
+_OWN = os.path.dirname(os.path.abspath(runtime.__file__)) + os.sep
 
 
 def derive(request: Request) -> Derivation:
@@ -128,18 +130,27 @@ def _told(error: Error | RecursionError, fn: Any) -> Error:
             place=source.place(source.node),
         )
     place = error.place
-    origin = None if place is None else _origins.get(place.file)
+    origin = None if place is None else _origins.get(place.file) or _behind(place, fn)
     if place is None or origin is None:
         return error
     label = "the lambda" if origin.__name__ == "<lambda>" else origin.__name__
-    line = place.text.strip()
+    line, what = place.text.strip(), "a derived function" if place.file in _origins else "a helper"
+    source = read(origin)
     return type(error)(
-        f"A higher derivative of {label} needs the derivative of {place.function}, a derived "
-        f"function, and s2sad cannot differentiate its line {place.line}, `{line}`. "
-        f"{error.reason}",
+        f"A higher derivative of {label} needs the derivative of {place.function}, {what}, "
+        f"and s2sad cannot differentiate its line {place.line}, `{line}`. {error.reason}",
         remedy=error.remedy,
-        place=place_at_home(place),
+        place=source.place(source.node),
     )
+
+
+def _behind(place: Place, fn: Any) -> types.FunctionType | None:
+    """Return the user's function in whose derived text a helper is called that has a place."""
+    while (found := derivative_of(fn)) is not None:
+        fn = found.fn
+    home = fn.source.fn if isinstance(fn, K.LocalFunction) else fn
+    helps = place.file.startswith(_OWN) and not registry.is_ours(home)
+    return home if helps and isinstance(home, types.FunctionType) else None
 
 
 def _take_over(d: Derivation, made: _Made) -> None:
