@@ -8,7 +8,7 @@ def zeros_like(x, integers=None):
     """Return zeros in x's structure, `integers` for ints, None for parts without a derivative."""
     if isinstance(x, float | complex | np.inexact):
         return type(x)(0.0)
-    if isinstance(x, int):
+    if isinstance(x, int | np.integer | np.bool_):
         return integers
     if hasattr(type(x), "dtype"):
         return np.zeros_like(x) if x.dtype.kind in "fc" else None
