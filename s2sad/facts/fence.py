@@ -62,8 +62,8 @@ def fence(
 
     What the caller declares `constant` keeps no derivative. Forward mode is told: it writes twins
     beside what they belong to, and undoes nothing. Reverse mode on the program follows writes
-    itself, and what a try leaves half
-    done: there, only what tests by kinds have told may not become stale.
+    itself, and what a try leaves half done: there, only what tests by kinds have told may not
+    become stale.
     """
     active = ever_active(activity)
     _read_before(function, memory)

@@ -76,6 +76,16 @@ def is_frozen(kind: Kind) -> bool:
     return any(getattr(cls, "__setattr__", None) is not object.__setattr__ for cls in known)
 
 
+def built_like(given: Kind, kind: Kind) -> bool:
+    """Say whether a value of one kind is surely a cotangent of one of another kind."""
+    if isinstance(given, K.Num) and isinstance(kind, K.Num):
+        return given.type == kind.type
+    if isinstance(given, K.Array) and isinstance(kind, K.Array):
+        return K.same_shape(given.dims, kind.dims) and given.dtype == kind.dtype
+    pairs = K.paired(given, kind) if isinstance(given, K.Tuple | K.Dict) else None
+    return pairs is not None and all(built_like(*pair) for pair in pairs)
+
+
 def _only_stores(cls: Any) -> bool:
     """Return whether nothing of a dataclass's own runs while one of its objects is made."""
     hooks = [inspect.getattr_static(cls, word) for word in ("__new__", "__setattr__")]

@@ -17,6 +17,7 @@ from s2sad.emitted import hooks
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
+from s2sad.known.built import built_like
 from s2sad.linear.by_identity import act, holds_numbers, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents, owner_of
 from s2sad.linear.sweep_state import Sweep, in_place
@@ -67,7 +68,7 @@ def _given(t: Tangents, op: Op, fn: Operand, bar: Operand, kind: Kind) -> Var:
         return _hooked(t, fn, bar, kind)
     result = dict(op.settings)["gives"]
     assert isinstance(result, Kind)
-    if not _gives_none(op) and not _built_like(result, kind):
+    if not _gives_none(op) and not built_like(result, kind):
         raise t.cannot(
             "s2sad does not know the type of what this hook returns, so it cannot differentiate "
             "the hook again.",
@@ -94,16 +95,6 @@ def _gives_none(op: Op) -> bool:
 def _run(t: Tangents, fn: Operand, bar: Operand) -> None:
     """Call a hook that gives nothing."""
     t.add(Op((), L.DISCARD, (_called(t, fn, bar, K.NONE),), (), (), (), t.origin))
-
-
-def _built_like(given: Kind, kind: Kind) -> bool:
-    """Say whether a value of one kind is surely a cotangent of one of another kind."""
-    if isinstance(given, K.Num) and isinstance(kind, K.Num):
-        return given.type == kind.type
-    if isinstance(given, K.Array) and isinstance(kind, K.Array):
-        return K.same_shape(given.dims, kind.dims) and given.dtype == kind.dtype
-    pairs = K.paired(given, kind) if isinstance(given, K.Tuple | K.Dict) else None
-    return pairs is not None and all(_built_like(*pair) for pair in pairs)
 
 
 def _called(t: Tangents, fn: Operand, bar: Operand, kind: Kind) -> Var:

@@ -16,6 +16,7 @@ from s2sad import runtime
 from s2sad.emitted import hooks
 from s2sad.inside import hook_here
 from s2sad.kinds import Kind
+from s2sad.known.built import built_like
 from s2sad.modes.cotangents import assign_place
 from s2sad.modes.writes import Writes
 from s2sad.nodes import (
@@ -142,7 +143,7 @@ class Hooks(Writes):
         if gives_none and (K.is_scalar(kind) or (x in self.arrays and not whole)):
             return [gast.Expr(gast.Call(clone(fn), [name(bar)], []))]
         parts = x not in self.aliased and (whole or x not in self.arrays)
-        if not (parts or whole) or not (gives_none or (parts and _built_like(result, kind))):
+        if not (parts or whole) or not (gives_none or (parts and built_like(result, kind))):
             raise self.refuse(
                 s,
                 "s2sad does not know the type of what this hook returns, so it cannot "
@@ -193,16 +194,6 @@ _ALL = gast.Constant(..., None)
 def _same_type(given: K.Num, kind: Kind) -> bool:
     """Say whether a hook that gives this number gives what the adjoint is."""
     return isinstance(kind, K.Num) and given.type == kind.type and kind.dtype in (None, "float64")
-
-
-def _built_like(given: Kind, kind: Kind) -> bool:
-    """Say whether a value of one kind is surely an adjoint of one of another kind."""
-    if isinstance(given, K.Num) and isinstance(kind, K.Num):
-        return given.type == kind.type
-    if isinstance(given, K.Array) and isinstance(kind, K.Array):
-        return K.same_shape(given.dims, kind.dims) and given.dtype == kind.dtype
-    pairs = K.paired(given, kind) if isinstance(given, K.Tuple | K.Dict) else None
-    return pairs is not None and all(_built_like(*pair) for pair in pairs)
 
 
 def _stored(place: Node) -> Node:
