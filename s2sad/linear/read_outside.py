@@ -45,13 +45,17 @@ def note_outside(
 
 def read_in(operations: Iterable[P.Operation]) -> Iterator[Var]:
     """Yield the variables that operations read, at any depth."""
+    yield from filter(None, map(P.variable, _given(operations)))
+
+
+def _given(operations: Iterable[P.Operation]) -> Iterator[Operand]:
+    """Yield what operations are given, and what blocks in them hand over, at any depth."""
     for operation in operations:
-        given = list(P.operands(operation))
         if not isinstance(operation, P.Op):
             for block in P.blocks(operation):
-                yield from read_in(block.ops)
-                given += block.end.results
-        yield from filter(None, map(P.variable, given))
+                yield from _given(block.ops)
+                yield from block.end.results
+        yield from P.operands(operation)
 
 
 def _paths(operand: Operand, makers: Mapping[Var, P.Op]) -> Iterator[str]:
@@ -69,16 +73,10 @@ def data_outside(operations: Iterable[P.Operation]) -> Iterator[P.Outer]:
 
     Of what derived text itself names there, nothing is known.
     """
-    for operation in operations:
-        given = list(P.operands(operation))
-        if not isinstance(operation, P.Op):
-            for block in P.blocks(operation):
-                yield from data_outside(block.ops)
-                given += block.end.results
-        for o in given:
-            value = o.value if isinstance(o, P.Spread) else o
-            if isinstance(value, P.Outer) and not isinstance(value.kind, (*_CODE, K.Unknown)):
-                yield value
+    for o in _given(operations):
+        value = o.value if isinstance(o, P.Spread) else o
+        if isinstance(value, P.Outer) and not isinstance(value.kind, (*_CODE, K.Unknown)):
+            yield value
 
 
 def kept_outside(t: Tangents, block: P.Block) -> P.Block:
