@@ -28,6 +28,9 @@ from s2sad.runtime import private
 from s2sad.stages import ANYWHERE, Written
 from s2sad.tree import is_array
 
+# One lock for every function: until 3.11.9 and 3.12.2, CPython counts the depth of the trees that
+# ast.parse makes for all threads together (gh-106905), and fails where two threads parse in turn.
+_lock = threading.RLock()
 _KEPT = 8  # entries for one key, where what a function sees goes to and fro
 
 
@@ -86,7 +89,6 @@ class Derived:
         self.general = general
         self.prefix = prefix
         self.entries: Entries = {} if entries is None else entries
-        self.lock = threading.RLock()
 
     @functools.cached_property
     def choice(self) -> Choice:
@@ -111,7 +113,7 @@ class Derived:
         key = _key(self._asked(values))
         entry = self._known(key, values)
         if entry is None:
-            with self.lock:
+            with _lock:
                 entry = self._known(key, values)
                 if entry is None:
                     entry = self._shared(key, values) or self._derive(key, values)
