@@ -95,6 +95,8 @@ def _call_flows(node: Node, kinds: KindFacts) -> set[str]:
         fn = target.value
         rule = registry.rule_for(fn)
         of_complex = any(K.is_complex(kinds.of.get(a, K.UNKNOWN)) for a in node.args)
+        if node.args and registry.effects_of(fn).held:  # what it gives is found in the first
+            return _flows(node.args[0], kinds)
         zero = rule is not None and rule.is_zero(of_complex)
         makes = fn is type and len(node.args) > 1
         if not makes and (zero or not registry.numbers_of(fn).carries):

@@ -394,6 +394,8 @@ def _passed_by_call(op: Op, given: tuple[P.Operand, ...]) -> tuple[P.Operand, ..
     fn = known.value if isinstance(known, K.Known) else None
     if fn is None:
         return given
+    if registry.effects_of(fn).held:  # what it gives is found in the first argument
+        return given[1:2]
     rule = registry.rule_for(fn)
     of_complex = any(K.is_complex(v.kind) for v in _variables(given))
     zero = rule is not None and rule.is_zero(of_complex)
