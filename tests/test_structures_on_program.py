@@ -828,6 +828,33 @@ LISTS_FOR_RULES = [
     list_that_changes_behind_a_rule,
 ]
 
+def dict_of_a_list_and_its_sum(x):
+    items = [x[0] * 2, x[1] * 2.0, x[2] * 3]
+    f = {"a": items, "b": sum(items)}
+    return f["a"][0] * f["b"]
+
+
+class ListAndSum:
+    def __init__(self, x):
+        self.items = []
+        for i in range(3):
+            self.items.append(x[i] * 2)
+        self.total = sum(self.items)
+
+
+def object_of_a_list_and_its_sum(x):
+    f = ListAndSum(x)
+    return f.items[0] * f.total
+
+
+def list_in_a_dict_and_summed_later(x):
+    items = [x[0] * 2, x[1] * 2.0, x[2] * 3]
+    f = {"a": items}
+    items[1] = x[0] * x[2]
+    t = sum(items)
+    return f["a"][0] * t + f["a"][1] * items[2]
+
+
 PROGRAMS = [
     view_under_the_name_that_the_memory_had,
     view_of_memory_that_nobody_else_knows,
@@ -909,6 +936,9 @@ PROGRAMS = [
     dict_in_dict_of_another,
     dict_in_a_branch,
     dict_to_calls,
+    dict_of_a_list_and_its_sum,
+    object_of_a_list_and_its_sum,
+    list_in_a_dict_and_summed_later,
 ]
 
 

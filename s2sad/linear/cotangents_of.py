@@ -323,6 +323,11 @@ class Cotangents:
         if dot not in self.of and dot not in self.refs and self.shadows is None:
             self.unborn.add(dot)
 
+    def shared(self, dot: Var, bar: Bar) -> None:
+        """Let a part of a structure's cotangent be that of what stands there, which is memory."""
+        self.unborn.discard(dot)
+        self.of[dot] = bar
+
     def before_region(self, dots: Iterable[Var]) -> None:
         """Let structures that a region meets have shadows, which are changed in place there."""
         for dot in dots:

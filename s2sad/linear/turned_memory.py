@@ -272,7 +272,7 @@ def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
 def give_part(sweep: Sweep, dot: Var, bar: Bar, acc: Cotangents) -> None:
     """Give what is put into a structure the part of the shadow that stands for it."""
     if in_place(sweep, dot):
-        acc.of[dot] = bar
+        acc.shared(dot, bar)
     else:
         acc.add(dot, Bar(bar.value))
 
