@@ -117,8 +117,13 @@ class _Look:
         maker = self.sweep.makers.get(v)
         shown = maker is not None and maker.primitive.form in ("item", "field", "same")
         twice = [*op.operands, *(value for _, value in op.settings)].count(dot) > 1
-        used = shown or twice or self.sweep.last.get(dot) is not op
+        used = shown or twice or self.sweep.last.get(dot) is not op or self.is_callers(v)
         return (K.is_container(v.kind) or array) and used
+
+    def is_callers(self, v: Var) -> bool:
+        """Say whether a variable is a parameter that is written: its caller uses it by its name."""
+        seen = not self.table.outermost or self.function.stands.shown
+        return seen and v in self.written and v in self.table.facts.program.block.params
 
     def is_changed(self, v: Var) -> bool:
         """Say whether a variable may be an array that is written."""
