@@ -247,9 +247,9 @@ class Cotangents:
         mixed = numeric and not is_array(value.kind)
         if bar is None and (value.cell or mixed):
             return P.Const(0.0)
-        if bar is None:
-            return zeros_like(self.t, self.value(dot))
-        return self.built(bar, self.value(dot))
+        if bar is None and not self.is_part_shadowed(value.kind):
+            return zeros_like(self.t, value)
+        return self.built(bar or Bar(None), value)
 
     def seen(self, dot: Operand, value: Operand) -> Operand:
         """Return a cotangent for what the shadow of memory holds, or the other way round."""
@@ -261,20 +261,31 @@ class Cotangents:
         return self.t.call(self.t.table.numpy("conj", kind), (value,), kind_of(value))
 
     def built(self, bar: Bar, value: Operand) -> Operand:
-        """Return the cotangent of a value as one; the parts of a tuple without one get zeros."""
-        if not bar.parts:
-            assert bar.value is not None
+        """Return the cotangent of a value as one; the parts of a tuple without one get zeros.
+
+        Structures have shadows that are found by identity, where there are any: they get none.
+        """
+        if bar.value is not None:
             return bar.value
         kind = K.without_none(kind_of(value))
         assert isinstance(kind, K.Tuple)
         found: list[Operand] = []
-        for i, (part, k) in enumerate(zip(bar.parts, kind.items, strict=True)):
-            if part is None and not K.differentiable(k):
+        for i, (part, k) in enumerate(zip(self.apart(bar, kind), kind.items, strict=True)):
+            shadowed = self.shadows is not None and is_structure(k)
+            if part is None and (shadowed or not K.differentiable(k)):
                 found.append(P.Const(None))
                 continue
             item = part_of(self.t, value, kind, i)
-            found.append(nothing(self.t, item, k) if part is None else self.built(part, item))
+            if part is None and not self.is_part_shadowed(k):
+                found.append(nothing(self.t, item, k))
+            else:
+                found.append(self.built(part or Bar(None), item))
         return self.t.emit(L.TUPLE, found, tangent_kind(kind))
+
+    def is_part_shadowed(self, kind: Kind) -> bool:
+        """Say whether a tuple holds a structure, whose cotangent is found by identity."""
+        tuple_ = self.shadows is not None and isinstance(kind, K.Tuple)
+        return tuple_ and any(map(is_structure, parts_below(kind)))
 
     def buffer(self, dot: Var) -> Var:
         """Return the cotangent of memory as memory that may be changed in place.
