@@ -608,11 +608,11 @@ def test_forward_refuses_shared_memory_and_a_seed():
 
 
 def test_language(capsys):
-    """What reverse mode takes, forward mode takes, but for writes through A.flat."""
+    """What reverse mode takes, forward mode takes, but for some writes."""
     along = np.array([0.3, -0.8, 1.1])
     wrong = []
     for construct in tables.constructs():
-        if "flat" in construct.title:
+        if "flat" in construct.title or construct.title.endswith("passes to itself"):
             continue
         f = tables.function(construct.text)
         try:

@@ -299,6 +299,7 @@ def _augmented_part(t: Tangents, op: Op) -> None:
         return
     if word in ("Add", "Sub") and t.has(value):
         t.add(op)
+        value = _as_stored(t, word, value)
         t.act(op, (shadow, *(t.index(i) for i in steps), t.maybe(value)), shadow)
         return
     if word in ("Add", "Sub") and K.is_numeric(kind_of(value)):
@@ -319,6 +320,14 @@ def _augmented_part(t: Tangents, op: Op) -> None:
     told = (("part", kind),)
     t.add(Op((), L.PUT_ITEM, (shadow, t.index(steps[0]), made), told, (), places, op.origin))
     t.add(op)
+
+
+def _as_stored(t: Tangents, word: str, value: Operand) -> Operand:
+    """Return the array that is made of a list or a tuple which is added into one.
+
+    Its cotangent is that of the array, made a list or a tuple again.
+    """
+    return as_array(t, OPERATORS[word], value) if t.table.backward else value
 
 
 def _part_of(t: Tangents, whole: Operand, step: Operand, kind: K.Kind) -> Var:
@@ -353,6 +362,8 @@ def _augmented(t: Tangents, op: Op) -> None:
         t.add(op)
         return
     if isinstance(out.kind, K.List) or (word in ("Add", "Sub") and t.has(value)):
+        if isinstance(out.kind, K.Array):
+            value = _as_stored(t, word, value)
         added = tangent_of(t, value) if word == "Add" or word == "Sub" else value
         t.add(op)
         dot = t.bind(out)
