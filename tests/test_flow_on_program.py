@@ -57,6 +57,36 @@ def array_of_a_while(x):
     return np.sum(u)
 
 
+def number_bound_in_some_rounds(x):
+    s = 0.0
+    for i in range(3):
+        if i == 1:
+            y = x[0] * x[1]
+        if i >= 1:
+            s = s + y * y * x[2]
+    return s
+
+
+def array_bound_in_some_rounds(x):
+    s = 1.0
+    for i in range(4):
+        if i % 2 == 1:
+            y = x * (x + i)
+        for k in range(2):
+            if i >= 1 and k == 1:
+                s = s + np.sum(y * y * x[2]) * s
+                w = y * s
+    return s + np.sum(w * y)
+
+
+def pair_bound_in_one_arm(x):
+    if x[0] > 0.1:
+        pair = x * x, x[0]
+    if x[0] > 0.2:
+        return np.sum(pair[0]) * pair[1]
+    return x[1]
+
+
 def as_often_as_counted(x):
     s, n = x[0], 0
     while n < 3:

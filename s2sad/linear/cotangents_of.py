@@ -26,19 +26,23 @@ from s2sad.linear.by_identity import (
 )
 from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.part_by_part import add_into, add_to_field, kind_in_the_end, zeros_of
-from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
-from s2sad.linear.zero_tangents import nothing, zeros_like
+from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
+from s2sad.linear.zero_tangents import check_bound, nothing, zeros_like
 from s2sad.linear.zero_tangents import part as part_of
 from s2sad.primitives import language as L
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A cotangent; what is our `own` may be changed in place. A tuple's is one of its `parts`."""
+    """A cotangent; what is our `own` may be changed in place. A tuple's is one of its `parts`.
+
+    That of what may be unbound is `perhaps` None: then nobody has read it.
+    """
 
     value: Operand | None
     own: bool = False
     parts: tuple[Bar | None, ...] = ()
+    perhaps: bool = False
 
 
 @dataclass
@@ -120,6 +124,10 @@ class Cotangents:
             return
         v = self.values[dot]
         kind = v.kind
+        if bar.perhaps:
+            bar = self._perhaps_added(dot, bar)
+        elif (known := self.of.get(dot)) is not None and known.perhaps:
+            self.of[dot] = self.settled(known, v)  # it is read, so it is bound
         if v.cell:
             self._into_cell(dot, bar)
         elif self.shows_memory(dot):
@@ -139,9 +147,41 @@ class Cotangents:
             known, bar = self.of.get(dot), self._as_found(bar, v)
             self._hold(dot, bar if known is None else self.summed(known, bar, kind))
 
+    def may_be_unbound(self, dot: Var) -> bool:
+        """Say whether nobody can make zeros for a cotangent that a region hands over."""
+        v = self.values[dot]
+        if v not in self.t.table.facts.unbound or v.cell or isinstance(v.kind, K.Num):
+            return False
+        apart = dot in self.refs or self.is_shadowed(dot) or self.shows_memory(dot)
+        return not apart and not is_structure(v.kind)
+
+    def settled(self, bar: Bar, v: Var) -> Bar:
+        """Return the cotangent of a variable that is bound: zeros where it is None."""
+        assert bar.value is not None
+        if bar.value == NOTHING:
+            return Bar(nothing(self.t, v, v.kind), True)
+        test = self.t.emit(L.compare("Is"), (bar.value, NOTHING), K.BOOL)
+        with self.t.inside() as ops:
+            zeros = nothing(self.t, v, v.kind)
+        then = P.Block((), tuple(ops), P.End("next", (zeros,)))
+        orelse = P.Block((), (), P.End("next", (bar.value,)))
+        out = Var("", tangent_kind(v.kind))
+        self.t.add(P.If((out,), test, then, orelse, "either", self.t.origin))
+        return Bar(out)
+
+    def _perhaps_added(self, dot: Var, bar: Bar) -> Bar:
+        """Return a cotangent that may be None as it can be added to that of a variable."""
+        v = self.values[dot]
+        known = self.of.get(dot)
+        if known is None and self.may_be_unbound(dot):
+            return bar
+        if known is not None and known.perhaps:
+            check_bound(self.t, v)
+        return self.settled(bar, v)
+
     def _as_found(self, bar: Bar, v: Var) -> Bar:
         """Return the cotangent of a value, real where the value is found to be real."""
-        if bar.value is None:
+        if bar.value is None or bar.perhaps:
             return bar
         if is_mixed(v.kind):
             helper = self.t.table.helper(as_found)
@@ -346,6 +386,16 @@ class Cotangents:
             lent = held is not None and not held.own and dot in self.values
             if dot in self.unborn or (lent and is_structure(self.value(dot).kind)):
                 self.buffer(dot)
+
+
+def bar_out(v: Var, perhaps: bool) -> Var:
+    """Return what takes the cotangent of a variable that a region hands over."""
+    return Var(bar_name(v), K.UNKNOWN if perhaps else tangent_kind(v.kind))
+
+
+def bar_of(out: Var, perhaps: bool) -> Bar:
+    """Return the cotangent that a region has handed over."""
+    return Bar(out, is_array(out.kind) and not perhaps, perhaps=perhaps)
 
 
 def bar_name(v: Var) -> str:

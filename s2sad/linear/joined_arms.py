@@ -19,11 +19,10 @@ from s2sad.ir import program as P
 from s2sad.ir.left_last import leaves_loop
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import substituted
-from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name, root_of
+from s2sad.linear.cotangents_of import Bar, Cotangents, bar_of, bar_out, root_of
 from s2sad.linear.rematerialised import Part, rematerialised
-from s2sad.linear.sweep_state import Reason, Sweep, in_place, owned
-from s2sad.linear.tangent_table import tangent_kind
-from s2sad.linear.tape import bound_in, met, needed_in
+from s2sad.linear.sweep_state import Reason, Sweep, bar_handed, in_place, value_of
+from s2sad.linear.tape import bound_in, met, met_in, needed_in
 from s2sad.primitives import language as L
 
 
@@ -53,11 +52,15 @@ class Arm:
 
 @dataclass(frozen=True)
 class Way:
-    """An arm that leads on, with what undoes it; what that reads of the arm is `kept`."""
+    """An arm that leads on, with what undoes it; what that reads of the arm is `kept`.
+
+    `bars` are the cotangents that it hands over where arms leave them differently.
+    """
 
     arm: Arm
     block: P.Block
     kept: Mapping[Var, Var]
+    bars: Sequence[Bar]
 
 
 @dataclass(frozen=True)
@@ -88,10 +91,10 @@ def joined(sweep: Sweep, fork: Fork, arms: Sequence[Arm], acc: Cotangents) -> Fo
     if number is not None:
         sweep.reasons[number] = Reason("arm", (fork.region,))
     if asks:
-        outs = tuple(Var(bar_name(v), tangent_kind(v.kind)) for v in map(acc.value, differ))
+        perhaps = [any(w.bars[i].perhaps for w in ways) for i in range(len(differ))]
+        outs = tuple(bar_out(acc.value(d), p) for d, p in zip(differ, perhaps, strict=True))
         choose(acc, fork, number, outs, [_first(w.block, len(differ)) for w in ways])
-        for d, v in zip(differ, outs, strict=True):
-            acc.of[d] = Bar(v, isinstance(v.kind, K.Array))
+        acc.of |= dict(zip(differ, map(bar_of, outs, perhaps), strict=True))
     elif ways:
         acc.t.ops += ways[0].block.ops
     for d in alike:
@@ -116,17 +119,21 @@ def way_back(
     """Return what undoes an arm, and hands over cotangents: of what the arms leave differently."""
     with arm.acc.t.inside() as ops:
         ops += arm.backward
-        results = [owned(sweep, arm.acc, d) for d in differ]
+        bars = [bar_handed(sweep, arm.acc, d) for d in differ]
+    results = [value_of(b) for b in bars]
     results += [v for d in alike if d in arm.acc.of for v in _values(arm.acc.of[d])]
     block = P.Block((), tuple(ops), P.End("next", tuple(results)))
     done = (*arm.first, *arm.forward)
     here = frozenset(v for o in done for v in o.outs) | {*P.bound(fork.region)}
     block = rematerialised(block, Part(sweep, arm.acc.t, here), done)
     if leaves_loop(fork.region):  # what is read of it goes on the tape
-        return Way(arm, block, {})
+        return Way(arm, block, {}, bars)
     found = needed_in(block, (*arm.first, *arm.forward), P.bound(fork.region))
+    if sweep.loops or sweep.called:  # behind the arms it may have no value that could be kept
+        unbound = arm.acc.t.table.facts.unbound
+        found += [v for v in dict.fromkeys(met_in(block)) if v in unbound and v not in found]
     kept = {v: Var(v.name, v.kind) for v in found}
-    return Way(arm, substituted(block, kept), kept)
+    return Way(arm, substituted(block, kept), kept, bars)
 
 
 def choose(
@@ -217,4 +224,4 @@ def _holding(bar: Bar, values: Iterator[Operand]) -> Bar:
     """Return a cotangent with other values in it, in the same order."""
     value = None if bar.value is None else next(values)
     parts = tuple(None if p is None else _holding(p, values) for p in bar.parts)
-    return Bar(value, bar.own, parts)
+    return dataclasses.replace(bar, value=value, parts=parts)

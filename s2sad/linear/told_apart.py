@@ -312,7 +312,7 @@ class _Look:
         if any(is_structure(v.kind) for v in handed):
             yield "a structure that comes from a region"
         unbound = self.table.facts.unbound
-        if any(v in unbound and not isinstance(v.kind, K.Num) for v in handed):
+        if any(v in unbound and (is_structure(v.kind) or self.is_changed(v)) for v in handed):
             yield "memory that may be unbound"
         if any(map(self.is_mixed, handed)):
             yield "memory, or something else, that comes from a region"

@@ -14,13 +14,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.left_last import leaves_loop
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import turned_op
 from s2sad.linear.by_identity import is_structure
-from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name, root_of
+from s2sad.linear.cotangents_of import Bar, Cotangents, bar_of, bar_out, root_of
 from s2sad.linear.half_done import check_half_done
 from s2sad.linear.joined_arms import (
     Arm,
@@ -33,15 +32,12 @@ from s2sad.linear.joined_arms import (
     plain,
     plain_end,
 )
-from s2sad.linear.operands import is_array
 from s2sad.linear.put_back import undo
 from s2sad.linear.rounds import inside, kept
-from s2sad.linear.sweep_state import Reason, Round, Sweep, Tape, in_place, owned
-from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
-from s2sad.linear.tape import heads_of, met, met_in, reads_inside
+from s2sad.linear.sweep_state import Reason, Round, Sweep, Tape, bar_handed, in_place, value_of
+from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tape import heads_of, met, reads_inside
 from s2sad.linear.turned_slots import hand_over
-from s2sad.linear.zero_tangents import zeros_like
-from s2sad.primitives import language as L
 
 
 def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operation]:
@@ -224,74 +220,34 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
         raise NotYet("a loop that carries a structure")
     at_last = dict(zip(heads, region.outs, strict=False))
     begun = dict(zip(heads, region.starts, strict=True))
-    fresh = [p for p in params if _made_in_each_round(sweep, region, p, t)]
-    starts_bar: list[Operand] = []
+    start: list[Bar] = []
     for p in params:
-        if p in fresh and at_last.get(p) not in acc.of:
-            starts_bar.append(NOTHING)
-            continue
         bar = acc.of.pop(at_last[p], None) if p in at_last else None
         own = acc.inner({} if bar is None else {p: bar})
-        starts_bar.append(start_of(sweep, own, p, at_last.get(sweep.values[p])))
-    starts_bar += [owned(sweep, acc, d) for d in free]
-    values = [sweep.values[d] for d in (*params, *free)]
-    carried = [Var(bar_name(v), tangent_kind(v.kind)) for v in values]
-    bars = [Bar(v, is_array(v.kind)) for v in carried]
+        start.append(start_of(sweep, own, p, at_last.get(sweep.values[p])))
+    start += [bar_handed(sweep, acc, d) for d in free]
+    every = (*params, *free)
+    perhaps = [acc.may_be_unbound(d) for d in every]
+    carried = [bar_out(acc.value(d), p) for d, p in zip(every, perhaps, strict=True)]
+    bars = [*map(bar_of, carried, perhaps)]
     with t.inside() as ops:
-        for p in fresh:
-            at = params.index(p)
-            carried[at] = given = Var(carried[at].name, K.UNKNOWN)
-            bars[at] = Bar(
-                _zeros_for_none(sweep, given, region.body.end.results[heads.index(p)], t)
-            )
         inner = acc.inner({d: b for d, b in acc.of.items() if in_place(sweep, d)})
         inner.of |= dict(zip(free, bars[len(params) :], strict=True))
         with inside(sweep, region) as tape:
             forward = turned_round(sweep, region, dict(zip(params, bars, strict=False)), inner)
-        every = (*params, *free)
-        ends = tuple(NOTHING if d in fresh else owned(sweep, inner, d) for d in every)
+        ends = tuple(value_of(bar_handed(sweep, inner, d)) for d in every)
     back = P.Block(tuple(carried), tuple(ops), P.End("next", ends))
     made = kept(sweep, forward, tape, back, t)
     outs = tuple(Var(v.name, v.kind) for v in made.back.params)
-    starts = (*starts_bar, *made.starts)
+    starts = (*map(value_of, start), *made.starts)
     t.add(P.For(outs, made.over, made.target, starts, made.back, region.origin))
-    for p, out in zip(params, outs, strict=False):
-        if p in fresh:
-            continue
-        acc.add(begun[p], Bar(out, is_array(out.kind)))
-    for p, start in begun.items():
-        hand_over(p, start, acc)
-    for d, out in zip(free, outs[len(params) : len(carried)], strict=True):
-        acc.of[d] = Bar(out, is_array(out.kind))
+    left = [*map(bar_of, outs, perhaps)]
+    for p, bar in zip(params, left, strict=False):
+        acc.add(begun[p], bar)
+    for p, given in begun.items():
+        hand_over(p, given, acc)
+    acc.of |= dict(zip(free, left[len(params) :], strict=True))
     return [*made.forward]
-
-
-def _made_in_each_round(sweep: Sweep, loop: P.For | P.While, p: Var, t: Tangents) -> bool:
-    """Say whether a loop carries an array only to hand it over in the end.
-
-    In the first round it has no value, and no round reads what the round before has left.
-    """
-    v, heads = sweep.values[p], heads_of(loop)
-    start = loop.starts[heads.index(p)]
-    array = isinstance(v.kind, K.Array) and v.kind.rank > 0
-    if not array or v not in t.table.facts.unbound or not isinstance(start, P.Unbound):
-        return False
-    met_there = sum(w is p for b in P.blocks(loop) for w in met_in(b))
-    once = 1 if isinstance(loop, P.For) else 0  # as a parameter
-    return loop.body.end.how == "next" and not leaves_loop(loop) and met_there == once
-
-
-def _zeros_for_none(sweep: Sweep, bar: Var, result: Operand, t: Tangents) -> Var:
-    """Return a cotangent, zeros where it is None: only the last round's array is handed over."""
-    assert isinstance(result, Var)
-    v = sweep.values[result]
-    out = Var("", tangent_kind(v.kind))
-    test = t.emit(L.compare("Is"), (bar, NOTHING), K.BOOL)
-    with t.inside() as ops:
-        zeros = zeros_like(t, v)
-    then = P.Block((), tuple(ops), P.End("next", (zeros,)))
-    t.add(P.If((out,), test, then, P.Block((), (), P.End("next", (bar,))), "either", t.origin))
-    return out
 
 
 def turned_round(
@@ -317,7 +273,7 @@ def turned_round(
     return P.While(outs, carried, starts, region.test, made, region.origin)
 
 
-def start_of(sweep: Sweep, own: Cotangents, p: Var, at_last: Var | None) -> Operand:
+def start_of(sweep: Sweep, own: Cotangents, p: Var, at_last: Var | None) -> Bar:
     """Return what a cotangent that a loop carries starts with: zeros like what that is `at_last`.
 
     A number, whose zero is read nowhere, may have no value behind the loop.
@@ -325,6 +281,6 @@ def start_of(sweep: Sweep, own: Cotangents, p: Var, at_last: Var | None) -> Oper
     held = sweep.values[p]
     sweep.values[p] = at_last or held
     try:
-        return owned(sweep, own, p)
+        return bar_handed(sweep, own, p)
     finally:
         sweep.values[p] = held
