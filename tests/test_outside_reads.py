@@ -607,7 +607,7 @@ def read_beside_a_class_method(x):
 def test_an_attribute_of_another_kind_that_a_class_method_sets_is_refused(f):
     for derive in (lambda: s2sad.vjp(f, 1.3), lambda: s2sad.jvp(f, (1.3,), (1.0,))):
         Single.inst = None
-        with pytest.raises(s2sad.UnsupportedError, match="may be of another kind"):
+        with pytest.raises(s2sad.UnsupportedError, match="may be of another kind|on all paths"):
             derive()
     Single.inst = Single()  # then nothing is stored
     assert s2sad.jvp(f, (1.3,), (1.0,)) == (2.6, 2.0)

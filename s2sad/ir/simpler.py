@@ -261,13 +261,10 @@ class _Worker:
         """a, b = (x, y) -> a = x; b = y"""
         given = P.variable(op.operands[0])
         made = self.made.get(given) if given is not None else None
-        if made is None or made.primitive is not L.TUPLE or not self.fixed.isdisjoint(op.outs):
+        parts = None if made is None else _parts(made)
+        if parts is None or len(parts) != len(op.outs) or not self.fixed.isdisjoint(op.outs):
             return self.kept(op)
-        if len(made.operands) != len(op.outs) or any(
-            isinstance(o, P.Spread) for o in made.operands
-        ):
-            return self.kept(op)
-        return self.bound(op.outs, made.operands)
+        return self.bound(op.outs, parts)
 
     def copied(self, op: Op) -> Ops:
         (value,) = op.operands
@@ -302,18 +299,26 @@ class _Worker:
         return replace(op, primitive=table[word], operands=(*first, bare))
 
     def item(self, op: Op) -> Ops | None:
-        """(a, b)[0] -> a, for a tuple that no user named: the value is the same to the last bit."""
-        if op.primitive is not L.ITEM:
+        """(a, b)[0] -> a, for a tuple that no user named: the value is the same to the last bit.
+
+        A named tuple is read by attributes, too.
+        """
+        if op.primitive is not L.ITEM and op.primitive.form != "field":
             return None
-        owner, index = op.operands
+        owner, *index = op.operands
         loose = isinstance(owner, Var) and (not owner.name or owner.name in self.temps)
         made = self.made.get(owner) if isinstance(owner, Var) and loose else None
-        at = I.number_of(index)
-        if made is None or made.primitive is not L.TUPLE or not isinstance(at, int):
+        parts = None if made is None else _parts(made)
+        if made is None or parts is None:
             return None
-        if any(isinstance(o, P.Spread) for o in made.operands) or not 0 <= at < len(made.operands):
+        names = getattr(getattr(made.outs[0].kind, "cls", None), "_fields", ())
+        if index:
+            at = I.number_of(index[0])
+        else:
+            at = names.index(op.primitive.word) if op.primitive.word in names else None
+        if not isinstance(at, int) or not 0 <= at < len(parts):
             return None
-        (out,), value = op.outs, made.operands[at]
+        (out,), value = op.outs, parts[at]
         alike = self.touched.steady(out) and self.touched.steady(value)
         return self.op(Op((out,), L.SAME, (value,), origin=op.origin)) if alike else None
 
@@ -371,6 +376,16 @@ def _handing(block: P.Block, places: list[int], how: str) -> P.Block:
             operation = R.with_blocks(operation, lambda b: _handing(b, places, how))
         ops.append(operation)
     return P.Block(block.params, tuple(ops), end)
+
+
+def _parts(made: Op) -> tuple[Operand, ...] | None:
+    """Return what stands in the display of a tuple; None for any other operation."""
+    given = made.operands
+    if made.primitive is L.ANEW and isinstance(made.outs[0].kind, K.Tuple):
+        given = given[1:]  # the first one tells the class alone
+    elif made.primitive is not L.TUPLE:
+        return None
+    return None if any(isinstance(o, P.Spread) for o in given) else given
 
 
 def _numeric(given: Iterable[Operand]) -> bool:

@@ -88,7 +88,8 @@ def _by_pullback(
     assert pull is not None
     bound = bound_to(t, told, pull, "pullback")
     first, second, *names = registry.positional_names(pull, 0)
-    given: dict[str, Operand | tuple[Operand, ...]] = {first: out_bar, second: told.out}
+    arriving = _named(t, told.out, out_bar)
+    given: dict[str, Operand | tuple[Operand, ...]] = {first: arriving, second: told.out}
     given |= _plain(bound) | bound.settings
     given |= as_arrays(t, told, bound)
     given |= regular_back(t, told, _plain(bound), out_bar)
@@ -114,6 +115,20 @@ def _by_pullback(
         if K.is_scalar(kind_of(operand)) and (no_axes or wraps):
             value = _number(t, value, operand)
         yield dot, cast(t, value, kind, operand)
+
+
+def _named(t: Tangents, out: Var, out_bar: Operand) -> Operand:
+    """Return the cotangent of a named tuple as one, as a rule reads it: by attributes."""
+    kind = out.kind
+    if not isinstance(kind, K.Tuple) or not hasattr(kind.cls, "_fields"):
+        return out_bar
+    last = t.ops[-1] if t.ops else None
+    if isinstance(last, P.Op) and last.primitive is L.TUPLE and last.outs == (out_bar,):
+        parts = [*last.operands]
+    else:
+        steps = [(P.Const(i), tangent_kind(k)) for i, k in kind.by_step]
+        parts = [t.emit(L.ITEM, (out_bar, i), k) for i, k in steps]
+    return t.emit(L.ANEW, (out, *parts), K.Tuple(tuple(map(kind_of, parts)), kind.cls))
 
 
 def _in_sequence(t: Tangents, value: Operand, operand: Operand, kind: Kind) -> Operand:

@@ -17,7 +17,7 @@ from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.memory_parts import last_uses
 from s2sad.linear.put_back import written
 from s2sad.linear.sweep_state import Sweep
-from s2sad.linear.tangent_table import NotYet, Table
+from s2sad.linear.tangent_table import Table
 from s2sad.linear.user_calls import UserCall
 from s2sad.stages import Arrival
 from s2sad.steps.derivation import Derivation, analyse, analysis_key, memory_of
@@ -53,7 +53,12 @@ def ready(table: Table, wrt: Sequence[str], stands: Stands) -> Ready:
     linear = linearise(table.facts.program, table, wrt)
     block = linear.program.block
     if block.end.how != "next":
-        raise NotYet("a function that always raises")
+        raise table.cannot(
+            table.facts.analysed.function.node,
+            "This function raises an exception on all paths, as s2sad reads it: it gives nothing "
+            "that has a derivative.",
+            "Let it return a value on some path.",
+        )
     values = {dot: v for v, dot in linear.of.items()}
     sweep = Sweep(values, written(table.facts.program, block, stands.lent), last_uses(block))
     for op in P.every(block):
