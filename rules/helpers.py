@@ -5,7 +5,7 @@ import numpy as np
 from s2sad import runtime
 from s2sad.emitted import returned
 from s2sad.emitted.found import as_found
-from s2sad.registry import elementwise, nondifferentiable, pullback, pushforward
+from s2sad.registry import declare, elementwise, nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
 
 nondifferentiable(runtime.zeros_like)
@@ -59,7 +59,7 @@ def push_as_found(out, x_bar, x, x_bar_dot, x_dot):
     return as_found(x_bar_dot, x)
 
 
-@pullback(returned.for_each)
+@pullback(returned.for_each, view="maybe")
 def pull_for_each(out_bar, out, found, count):
     return out_bar, None
 
@@ -82,3 +82,7 @@ def or_zeros(out, bar, x):
 @elementwise(returned.or_zero)
 def or_zero(out, partial):
     return 1.0
+
+
+# They hand on what they are given first.
+declare(runtime.real, returned.cotangent, returned.or_zeros, returned.or_zero, held=True)

@@ -103,7 +103,7 @@ class Effects:
     special methods that it calls of the objects it is given, the first that their class has; None
     where that may be any. `asks_items` are those that it may call of the items of what it is given.
     Where `copies` is True it only gives copies, which share no memory with what it is given. What
-    it gives may be `held` by its first argument, a table, which gives it again.
+    it gives may be `held` by its first argument: by a table, which gives it again, or it is that.
     """
 
     does: Does = "anything"
