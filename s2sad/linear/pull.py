@@ -29,7 +29,7 @@ from s2sad.linear.tangent_table import NOTHING, Tangents, tangent_kind
 from s2sad.linear.tangents_of import Computed
 from s2sad.modes.inline import RuleRefusal
 from s2sad.modes.shapes import NARROW, dtype_of
-from s2sad.modes.tried import refused, without
+from s2sad.modes.tried import label_of, refused, without
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
 
@@ -112,9 +112,26 @@ def _by_pullback(
             yield dot, _in_sequence(t, value, operand, kind)
             continue
         no_axes = isinstance(kind, K.Array) and not kind.rank
+        _check_shape(t, told, pull, value, operand)
         if K.is_scalar(kind_of(operand)) and (no_axes or wraps):
             value = _number(t, value, operand)
         yield dot, cast(t, value, kind, operand)
+
+
+def _check_shape(
+    t: Tangents, told: Computed, rule: object, value: Operand, operand: Operand
+) -> None:
+    """Refuse somebody's rule whose text shows an array as the cotangent of a number."""
+    given = kind_of(value)
+    if registry.is_ours(rule) or not K.is_scalar(kind_of(operand)):
+        return
+    if isinstance(given, K.Array) and given.rank:
+        label = label_of(told.fn)
+        raise t.cannot(
+            f"The rule of {label} does not fit this call: it gives an array as the cotangent of a "
+            "number, which has not the shape of one.",
+            f"Correct the rule: s2sad.testing.check_rule({label}, ...) tests it.",
+        )
 
 
 def _named(t: Tangents, out: Var, out_bar: Operand) -> Operand:
