@@ -260,10 +260,18 @@ def _put(t: Tangents, op: Op) -> None:
     shadow = t.maybe(owner)
     assert isinstance(shadow, Var)
     plain = isinstance(kind_of(owner), K.Array)
+    if plain and not steps:
+        raise t.cannot(
+            "The result depends on an array of which this writes an attribute; s2sad cannot "
+            "differentiate this write yet.",
+            "Make another array instead: np.reshape(a, shape).",
+        )
     stored = P.Const(0.0) if plain and not t.has(value) else tangent_of(t, value)
     t.add(op)
-    part, whole = kind_of(value), kind_of(owner)
-    if isinstance(whole, K.Array):
+    part, whole, said = kind_of(value), kind_of(owner), dict(op.settings).get("part")
+    if isinstance(said, K.Array):  # it says which slices are of one length
+        part = said
+    elif isinstance(whole, K.Array):
         part = array_item(whole, _index_kind(t, steps[0]))
     rest = tuple((n, v) for n, v in op.settings if n != "part")
     told = dataclasses.replace(op, settings=(("part", part), *rest))

@@ -192,8 +192,18 @@ class Table:
         return next(found, None)
 
     def assumes(self, dim: K.Dim) -> bool:
-        """Say whether a length may be taken not to be 1, which callers are held to."""
-        return self.outermost and isinstance(dim.symbol, Piece) and self.derivation.assume(dim)
+        """Say whether a length may be taken not to be 1, which callers are held to.
+
+        In reverse mode that is any length, where the function writes into arrays: slices of them
+        meet slices of others.
+        """
+        told = isinstance(dim.symbol, Piece) or (self.backward and self.writes_arrays)
+        return self.outermost and told and self.derivation.assume(dim)
+
+    @functools.cached_property
+    def writes_arrays(self) -> bool:
+        """Whether the function writes into arrays that have tangents."""
+        return any(isinstance(v.kind, K.Array) for v in self.facts.written & self.facts.active)
 
     def carries(self, v: Var) -> bool:
         """Say whether a variable has a tangent."""
