@@ -6,6 +6,7 @@ z = u + row     the row is broadcast         row_bar gets unbroadcast(z_bar, row
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,11 +27,18 @@ from s2sad.primitives import language as L
 _WIDE = ("float64", "complex128")
 
 
-def fit(t: Tangents, value: Operand, kind: Kind, operand: Operand) -> Operand:
-    """Return a contribution, which has the kind of a result, for an operand that made it."""
+def fit(
+    t: Tangents, value: Operand, kind: Kind, operand: Operand, others: Sequence[Operand] = ()
+) -> Operand:
+    """Return a contribution, which has the kind of a result, for an operand that made it.
+
+    `others` are the operands beside it: where these are numbers, or the operand itself, nothing was
+    broadcast.
+    """
     target = kind_of(operand)
     if isinstance(kind, K.Union) or isinstance(target, K.Union):
-        if all(map(_has_no_axes, (*K.options(kind), *K.options(target)))):
+        alone = bool(others) and all(o is operand or isinstance(kind_of(o), K.Num) for o in others)
+        if alone or _never_broadcast(kind, target):
             return cast(t, value, kind, operand)
         shape = t.call(t.table.numpy("shape", kind, target), (operand,), K.UNKNOWN)
         helper = t.table.helper(runtime.unbroadcast)
@@ -43,6 +51,26 @@ def fit(t: Tangents, value: Operand, kind: Kind, operand: Operand) -> Operand:
     elif isinstance(kind, K.Array) and isinstance(target, K.Array):
         value = _unbroadcast(t, value, kind, target, operand)
     return cast(t, value, kind, operand)
+
+
+def _never_broadcast(kind: Kind, target: Kind) -> bool:
+    """Say whether a result of some kinds has the shape of what has a derivative in an operand.
+
+    What is a literal on some path has none there: nobody takes the cotangent.
+    """
+    if all(map(_has_no_axes, (*K.options(kind), *K.options(target)))):
+        return True
+    shapes = [_dims_of(k) for k in K.options(kind)]
+    return all(
+        K.same_shape(_dims_of(k), dims)
+        for k in K.carriers(target)
+        for dims in shapes
+        if len(_dims_of(k)) <= len(dims)
+    )
+
+
+def _dims_of(kind: Kind) -> tuple[K.Dim, ...]:
+    return kind.dims if isinstance(kind, K.Array) else ()
 
 
 def _has_no_axes(kind: Kind) -> bool:

@@ -74,7 +74,8 @@ def _by_partials(
         if partial is None or partial == NOTHING or not isinstance(dot, Var):
             continue
         arriving = kept_back(t, partial, out_bar)
-        yield dot, fit(t, product(t, arriving, partial), told.out.kind, operand)
+        others = [o for n, (o, _) in bound.arrays.items() if n != parameter]
+        yield dot, fit(t, product(t, arriving, partial), told.out.kind, operand, others)
 
 
 def _plain(bound: Bound) -> dict[str, Operand]:
