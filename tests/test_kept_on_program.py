@@ -1,6 +1,7 @@
 """What the backward sweep finds: memory put back, what it computes again, tapes of loops."""
 
 import copy
+import dataclasses
 import inspect
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 import s2sad
 from s2sad import kinds as K
 from s2sad import pipeline
+from s2sad.errors import UnsupportedError
+from s2sad.known.pieces import lengths_given
 from s2sad.operators.deriving import loaded, printed
 from s2sad.operators.higher import HIGHER
 from s2sad.requests import Request
@@ -27,6 +30,7 @@ def derived(f):
     kinds = tuple((n, K.kind_of(v, n)) for n, v in params)
     wrt = tuple(n for n, _ in params)
     request = Request(f, kinds, wrt, len(wrt) == 1, "value_and_grad", on_program=True)
+    request = dataclasses.replace(request, lengths=tuple(lengths_given(wrt, args)))
     d = pipeline.derive(request, HIGHER)
     text = printed(d)
     return loaded(text, d)[d.entry], text.text
@@ -294,7 +298,60 @@ def handed_on(x):
     return s
 
 
+def mean_of_squares(x):
+    h = np.tanh(x)
+    return np.mean(h * h)
+
+
+def mean_of_a_user_value_and_a_sum(x, s):
+    h = np.exp(x)
+    return 0.5 * s * np.dot(x, x) + np.mean(h**3)
+
+
+def written_by_a_mask(x, s):
+    y = x * x + 0.3
+    large = y > s
+    y[large] = s + np.log(y[large] / s)
+    return np.sum(y**2)
+
+
+def slices_of_what_is_written(x, A):
+    u = x.copy()
+    u[1:-1] = u[2:] * u[:-2]
+    return np.sum((u[1:] - A[0, 1:]) ** 2)
+
+
+def sum_that_starts_as_a_number(x, A):
+    s = 0.0
+    for i in range(3):
+        s = s + A[0, i] * x
+    p = 0.0
+    for a in A[1]:
+        p += a * np.sin(x)
+    return np.sum(s * p)
+
+
+def numbers_over_rows(A):
+    t = np.sum(A**2, axis=1)
+    return np.sum(np.exp(-t))
+
+
+def halved_squares_of_what_is_read_again(x, s):
+    h = np.tanh(x * s)
+    return 0.5 * np.sum(h**2) + np.sum(h[1:] * x[:-1]) + s * np.sum(h**3)
+
+
+def broadcast_in_writes(x, A):
+    u = A.copy()
+    u[1:3] = x[:1] * u[0]
+    u[0] += x[1:2] * 2.0
+    return np.sum(u**2 * x[2:3])
+
+
 TEXTS = [nested, cholesky, numbered, added_up, whose_sum_is_read, read_as_it_was, handed_on]
+TEXTS += [mean_of_squares, mean_of_a_user_value_and_a_sum, written_by_a_mask]
+TEXTS += [slices_of_what_is_written, sum_that_starts_as_a_number, numbers_over_rows]
+TEXTS += [halved_squares_of_what_is_read_again, broadcast_in_writes]
 
 
 @pytest.mark.parametrize("f", TEXTS, ids=lambda f: f.__name__)
@@ -339,3 +396,39 @@ def test_memory_that_nobody_reads_is_not_put_back():
 def test_what_a_round_ends_with_is_kept_once():
     _, text = derived(handed_on)
     assert "saved.append(s)" in text  # the exponential is what the next round begins with
+
+
+def test_the_size_of_a_value_is_that_of_what_it_is_computed_from():
+    _, text = derived(mean_of_squares)
+    assert "2.0 / h.size * h" in text
+    _, text = derived(mean_of_a_user_value_and_a_sum)
+    assert "h.size" in text
+    assert "broadcast_to" not in text
+
+
+def test_literals_of_shared_numbers_cancel():
+    _, text = derived(mean_of_a_user_value_and_a_sum)
+    assert "x_bar = s * x" in text
+
+
+@pytest.mark.parametrize(
+    "f", [written_by_a_mask, slices_of_what_is_written, sum_that_starts_as_a_number]
+)
+def test_nothing_is_summed_where_shapes_are_known(f):
+    _, text = derived(f)
+    assert "unbroadcast" not in text
+
+
+def test_a_factor_of_a_product_is_not_repeated_along_axes():
+    _, text = derived(numbers_over_rows)
+    assert "broadcast_to" not in text
+
+
+def test_an_array_keeps_its_shape():
+    def reshaped(x):
+        y = x * 2.0
+        y.shape = (2, 2)
+        return np.sum(y[0])
+
+    with pytest.raises(UnsupportedError, match="writes an attribute"):
+        derived(reshaped)

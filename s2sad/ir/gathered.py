@@ -16,7 +16,6 @@ stays as it is written. What is left over is a value that nobody reads.
 from __future__ import annotations
 
 import functools
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -27,49 +26,54 @@ from s2sad import kinds as K
 from s2sad.ir import identities as I
 from s2sad.ir import program as P
 from s2sad.ir import rebuilt as R
-from s2sad.ir.deeds import kind_of
+from s2sad.ir.broadcasts import of_one_sort, repeated_in
+from s2sad.ir.deeds import deed, kind_of
 from s2sad.ir.makers import Makers
+from s2sad.ir.products import (
+    DIV,
+    MINUS,
+    MULT,
+    Chain,
+    Ops,
+    Product,
+    Term,
+    alike,
+    are_real,
+    as_wide,
+    is_exact,
+    is_number,
+    is_real,
+    kind_of_product,
+    rank_of,
+)
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.shapes_asked import ShapesAsked
 from s2sad.kinds import Kind
 from s2sad.known import spaces
 from s2sad.primitives import language as L
-from s2sad.primitives.record import Primitive
-from s2sad.rulebook.facts import numbers_of
 
-Ops = list[Op]
 _LINEAR = (np.sum, np.mean)
-_MULT, _DIV, _ADD, _SUB = (L.INFIX[w] for w in ("Mult", "Div", "Add", "Sub"))
+_ADD, _SUB = (L.INFIX[w] for w in ("Add", "Sub"))
 _IN_PLACE = {L.AUGMENTED["Add"]: _ADD, L.AUGMENTED["Sub"]: _SUB}
-_MINUS, _COPY = L.PREFIX["USub"], L.method("copy")
+_COPY = L.method("copy")
 
 
-def gathered(program: P.Program, fixed: frozenset[Var]) -> P.Program:
-    """Return a program whose own products and sums are in order, but for what is fixed."""
-    worker = _Worker(Makers(program), fixed)
+def gathered(
+    program: P.Program, fixed: frozenset[Var], temps: frozenset[str] = frozenset()
+) -> P.Program:
+    """Return a program whose own products and sums are in order, but for what is fixed.
+
+    No user wrote the names in `temps`.
+    """
+    makers = Makers(program)
+    worker = _Worker(makers, ShapesAsked.of(program, makers, temps), fixed)
     return replace(program, block=worker.block(program.block))
-
-
-@dataclass
-class Product:
-    """coefficient * above[0] * above[1] ... / below[0] / below[1] ..., from so many operations."""
-
-    coefficient: float = 1.0
-    above: list[Operand] = field(default_factory=list)
-    below: list[Operand] = field(default_factory=list)
-    count: int = 0
-
-
-@dataclass
-class Term:
-    """A product in a sum, and the value that it is, as long as it stands as it was."""
-
-    product: Product
-    value: Operand | None
 
 
 @dataclass
 class _Worker:
     makers: Makers
+    shapes: ShapesAsked
     fixed: frozenset[Var]
     choices: set[Operand] = field(default_factory=set)
 
@@ -114,7 +118,7 @@ class _Worker:
         if bare is not None:
             return replace(op, operands=(owner, index, bare[0]))
         made = self.own(value, kind_of(owner)) if op.primitive is L.PUT_ITEM else None
-        if made is not None and made.primitive is _MULT and index == P.Const(...):
+        if made is not None and made.primitive is MULT and index == P.Const(...):
             factors = [v for v in made.operands if v is not owner]
             if len(factors) == 1:
                 given = (owner, index, factors[0])
@@ -151,7 +155,7 @@ class _Worker:
 
     def is_nothing(self, given: Operand) -> bool:
         op = self.makers.of(given)
-        if op is None or op.primitive is not _MULT:
+        if op is None or op.primitive is not MULT:
             return False
         one, other = op.operands
         return other == P.Const(False) and I.elements(kind_of(one)) == "bool"
@@ -161,11 +165,14 @@ class _Worker:
         if len(op.outs) != 1 or op.outs[0] in self.fixed:
             return [op]
         made: Ops | None = None
+        asked = self.shapes.elsewhere(op)
+        if asked is not None:
+            return [asked]
         if op.primitive.form == "call":
             made = self.summed(op)
-        elif not _is_real(op.outs[0].kind):
+        elif not is_real(op.outs[0].kind):
             return [op]
-        elif op.primitive in (_MULT, _DIV, _MINUS):
+        elif op.primitive in (MULT, DIV, MINUS):
             made = self.product(op)
         elif op.primitive in (_ADD, _SUB):
             made = self.sum(op)
@@ -176,37 +183,43 @@ class _Worker:
 
     def own(self, given: Operand, like: Kind) -> Op | None:
         """Return what has computed a number that nobody else reads, with the shape of another."""
-        if not isinstance(given, Var) or given in self.fixed or not _is_real(given.kind):
+        if not isinstance(given, Var) or given in self.fixed or not is_real(given.kind):
             return None
-        if self.makers.uses[given] > 1 or not (
-            _is_number(given.kind) or _as_wide(given.kind, like)
-        ):
+        if self.makers.uses[given] > 1 or not (is_number(given.kind) or as_wide(given.kind, like)):
             return None
         return self.makers.of(given, here=True)
 
     # products
 
     def product(self, op: Op) -> Ops | None:
+        with_literals = self.factors(op, True)
+        if with_literals is not None:
+            made = self.rebuilt(with_literals, op)
+            if made is not None and len(made) < with_literals.count:
+                return made
         found = self.factors(op)
         if found is None:
             return None
-        made = self.rebuilt(found, op) or _bare(found, op)
+        made = self.rebuilt(found, op) or self.only_factor(found, op)
         if made is None or len(made) > found.count:
             return None
         return None if len(made) == 1 and _same(made[0], op) else made
 
-    def factors(self, op: Op) -> Product | None:
-        """Return the factors of an operation, None where their order matters."""
-        found = Product()
+    def factors(self, op: Op, literals: bool = False) -> Product | None:
+        """Return the factors of an operation, None where their order matters.
+
+        Their `literals` may be those of numbers that others read, too.
+        """
+        found = Product(literals=literals)
         self.take_apart(found, op, op.outs[0].kind, True)
         self.inverted(found)
         self.narrowed(found)
-        return found if _is_exact(found) else None
+        return found if is_exact(found) else None
 
     def narrowed(self, out: Product) -> None:
         """Let x stand for x + np.zeros_like(y) beside a factor of the shape of y.
 
-        A number stands for an array that is filled with it.
+        So it does for np.broadcast_to(x, y.shape): the product has the shape, and the dtype.
         """
         for i, v in enumerate(out.above):
             bare = self.spread(v)
@@ -214,47 +227,40 @@ class _Worker:
                 continue
             shape = kind_of(bare[1])
             others = [*out.above[:i], *out.above[i + 1 :], *out.below]
-            if any(w is bare[1] or _alike(kind_of(w), shape) for w in others):
+            if any(w is bare[1] or alike(kind_of(w), shape) for w in others):
                 out.above[i] = bare[0]
         for v in list(out.above):
-            number = self.filled(v)
+            value = repeated_in(self.makers.of(v))
             others = [w for w in (*out.above, *out.below) if w is not v]
-            if number is None or not any(_of_one_sort(kind_of(w), kind_of(v)) for w in others):
+            if value is None or not any(of_one_sort(kind_of(w), kind_of(v)) for w in others):
                 continue
             at = out.above.index(v)
-            value = I.number_of(number)
-            out.above[at : at + 1] = [] if value is not None else [number]
-            out.coefficient *= 1 if value is None else value
-
-    def filled(self, given: Operand) -> Operand | None:
-        """Return the number of which all entries of an array are: np.broadcast_to(x, shape)."""
-        op, kind = self.makers.of(given), kind_of(given)
-        callee = op.operands[0] if op is not None and op.operands else None
-        fn = I.function_of(callee) if callee is not None else None
-        if op is None or op.primitive is not L.CALL or fn is None:
-            return None
-        if numbers_of(fn).form != "fitted" or not isinstance(kind, K.Array):
-            return None
-        number = op.operands[1]
-        return number if isinstance(kind_of(number), K.Num) else None
+            inner = Product(above=[value])
+            if self.uses(v) == 1 or isinstance(value, P.Const):
+                inner.above = []
+                self.gather(inner, value, kind_of(value), True)
+            out.coefficient *= inner.coefficient
+            out.above[at : at + 1] = inner.above
+            out.below += inner.below
+            out.count += inner.count
 
     def inverted(self, out: Product) -> None:
         """Let p * p stand for p / x, where p is 1.0 / x."""
         for x in list(out.below):
             for p in out.above:
                 op = self.makers.of(p)
-                if op is not None and op.primitive is _DIV and op.operands == (P.Const(1.0), x):
+                if op is not None and op.primitive is DIV and op.operands == (P.Const(1.0), x):
                     out.below.remove(x)
                     out.above.insert(out.above.index(p), p)
                     break
 
     def take_apart(self, out: Product, op: Op, like: Kind, above: bool) -> None:
         out.count += 1
-        if op.primitive is _MINUS:
+        if op.primitive is MINUS:
             out.coefficient = -out.coefficient
         self.gather(out, op.operands[0], like, above)
         if len(op.operands) == 2:
-            self.gather(out, op.operands[1], like, above and op.primitive is _MULT)
+            self.gather(out, op.operands[1], like, above and op.primitive is MULT)
 
     def gather(self, out: Product, given: Operand, like: Kind, above: bool) -> None:
         value = I.number_of(given)
@@ -264,35 +270,65 @@ class _Worker:
             out.coefficient /= value
         else:
             op = self.own(given, like) if above else None
-            if op is not None and op.primitive in (_MULT, _DIV, _MINUS, L.SAME):
+            shared = self.with_literal(given) if out.literals and op is None and above else None
+            if op is not None and op.primitive in (MULT, DIV, MINUS, L.SAME, _COPY):
                 self.take_apart(out, op, like, above)
+            elif shared is not None:
+                out.coefficient *= shared[0]
+                out.above.append(shared[1])
             else:
                 (out.above if above else out.below).append(given)
+
+    def with_literal(self, given: Operand) -> tuple[float, Operand] | None:
+        """Return a literal and a number whose product is a number."""
+        op = self.makers.of(given) if is_real(kind_of(given)) else None
+        if op is None or op.primitive is not MULT or not is_number(kind_of(given)):
+            return None
+        for literal, other in (op.operands, op.operands[::-1]):
+            value = I.number_of(literal)
+            if value is not None and is_real(kind_of(other)):
+                return value, other
+        return None
 
     def rebuilt(self, product: Product, op: Op) -> Ops | None:
         """Return the operations of a product, scalars before arrays, a minus sign in front."""
         out = op.outs[0]
-        chain = _Chain(out, op.origin)
+        chain = Chain(out, op.origin)
         minus, size = product.coefficient < 0, abs(product.coefficient)
-        numbers = [v for v in product.above if _is_number(kind_of(v))]
-        arrays = [v for v in product.above if not _is_number(kind_of(v))]
+        numbers = [v for v in product.above if is_number(kind_of(v))]
+        arrays = [v for v in product.above if not is_number(kind_of(v))]
         if size != 1.0 or not product.above:
             chain.value = P.Const(-size if minus else size)
             minus = False
         for v in numbers:
             minus = chain.times(v, minus)
-        below = [v for v in product.below if _is_number(kind_of(v))]
+        below = [v for v in product.below if is_number(kind_of(v))]
         below.sort(key=lambda v: v in self.choices)
+        if chain.value is None and minus and below:
+            chain.value, minus = P.Const(-1.0), False
         if chain.value is None and arrays and below:
             minus = chain.times(arrays.pop(0), minus)
         for v in below:
-            chain.then(_DIV, v)
+            chain.then(DIV, v)
         for v in arrays:
             minus = chain.times(v, minus)
         for v in product.below:
             if v not in below:
-                chain.then(_DIV, v)
+                chain.then(DIV, v)
         return chain.ended()
+
+    def only_factor(self, product: Product, op: Op) -> Ops | None:
+        """Return a copy of the only factor that is left; a new array is its own copy."""
+        (out,), factors = op.outs, product.above
+        if len(factors) != 1 or product.below:
+            return None
+        (value,), kind = factors, kind_of(factors[0])
+        made = self.makers.of(value, here=True) if value not in self.fixed else None
+        new = made is not None and self.uses(value) == 1 and deed(made).fresh
+        if new or (isinstance(kind, K.Num) and isinstance(out.kind, K.Num)):
+            return [Op((out,), L.SAME, (value,), origin=op.origin)]
+        copied = of_one_sort(out.kind, kind) and rank_of(out)
+        return [Op((out,), _COPY, (value,), origin=op.origin)] if copied else None
 
     # sums
 
@@ -300,11 +336,13 @@ class _Worker:
         """Return a sum with equal terms as one; nothing if there must be but `one` term."""
         terms: list[Term] = []
         count = self.terms(op, 1.0, terms)
-        if not all(_is_exact(t.product) and _are_real(t.product) for t in terms):
+        if not all(is_exact(t.product) and are_real(t.product) for t in terms):
             return None
         merged = self.merged([t for t in terms if t.product.coefficient != 0.0] or terms[:1])
         if one and len(merged) > 1:
             return None
+        if len(merged) < len(terms):
+            self.take_numbers_apart(merged, terms)
         first = next((i for i, t in enumerate(merged) if t.product.coefficient > 0), 0)
         merged.insert(0, merged.pop(first))
         made = self.added(merged, op)
@@ -325,6 +363,27 @@ class _Worker:
                 found[key] = term
         return list(found.values())
 
+    def take_numbers_apart(self, merged: Sequence[Term], terms: Sequence[Term]) -> None:
+        """Let factors stand for a number that only terms read which are one now.
+
+        So do they for a number that others read, too, where literals cancel.
+        """
+        for product in (t.product for t in merged if t.value is None):
+            for v in [v for v in product.above if is_number(kind_of(v))]:
+                count = sum(t.product.above.count(v) for t in terms)
+                op = self.makers.of(v, here=True) if v not in self.fixed else None
+                shared = self.with_literal(v)
+                if op is not None and op.primitive is DIV and self.uses(v) == count > 1:
+                    product.above.remove(v)
+                    self.take_apart(product, op, kind_of(v), True)
+                elif shared is not None and abs(product.coefficient * shared[0]) == 1.0:
+                    product.above[product.above.index(v)] = shared[1]
+                    product.coefficient *= shared[0]
+
+    def uses(self, given: Operand) -> int:
+        """Return how often a value is read."""
+        return self.makers.uses[given] if isinstance(given, Var) else 0
+
     def key(self, product: Product) -> object:
         """Return what two products have in common that differ in their coefficients."""
         above, below = product.above, product.below
@@ -339,7 +398,7 @@ class _Worker:
             return given
         fn, *vectors = op.operands
         plain = I.function_of(fn) is np.dot
-        alike = all(I.elements(kind_of(v)) == "float" and _rank(v) == 1 for v in vectors)
+        alike = all(I.elements(kind_of(v)) == "float" and rank_of(v) == 1 for v in vectors)
         return frozenset(Counter(vectors).items()) if plain and alike else given
 
     def terms(self, op: Op, sign: float, found: list[Term]) -> int:
@@ -347,13 +406,16 @@ class _Worker:
         like, count = op.outs[0].kind, 1
         signs = (sign, -sign if op.primitive is _SUB else sign)
         for given, mine in zip(op.operands, signs, strict=True):
-            inner = self.own(given, like) if _as_wide(kind_of(given), like) else None
+            inner = self.own(given, like) if as_wide(kind_of(given), like) else None
             if inner is not None and inner.primitive in (_ADD, _SUB):
                 count += self.terms(inner, mine, found)
                 continue
             product = Product(mine)
             self.gather(product, given, kind_of(given), True)
-            found.append(Term(product, given if product.coefficient * mine > 0 else None))
+            factors = [*product.above]
+            self.narrowed(product)
+            stays = product.coefficient * mine > 0 and product.above == factors
+            found.append(Term(product, given if stays else None))
         return count
 
     def added(self, terms: Sequence[Term], op: Op) -> Ops | None:
@@ -361,13 +423,13 @@ class _Worker:
         if len(terms) == 1:
             return self.rebuilt(terms[0].product, op)
         ops: Ops = []
-        chain = _Chain(op.outs[0], op.origin)
+        chain = Chain(op.outs[0], op.origin)
         for i, term in enumerate(terms):
             product, value = term.product, term.value
             minus = product.coefficient < 0
             if value is None or (minus and not i):
                 size = product.coefficient if minus and not i else abs(product.coefficient)
-                inner = Op((Var("", _kind_of(product, op.outs[0].kind)),), _MULT, ())
+                inner = Op((Var("", kind_of_product(product, op.outs[0].kind)),), MULT, ())
                 inner = replace(inner, origin=op.origin)
                 made = self.rebuilt(replace(product, coefficient=size), inner)
                 value = inner.outs[0]
@@ -386,16 +448,16 @@ class _Worker:
         callee, *given = op.operands
         if not isinstance(callee, P.Outer) or I.function_of(callee) not in _LINEAR:
             return None
-        if len(given) != 1 or op.settings or not _is_real(op.outs[0].kind):
+        if len(given) != 1 or op.settings or not is_real(op.outs[0].kind):
             return None
         inner = self.own(given[0], kind_of(given[0]))
-        if inner is None or inner.primitive not in (_MULT, _DIV, _MINUS):
+        if inner is None or inner.primitive not in (MULT, DIV, MINUS):
             return None
         found = self.factors(inner)
-        if found is None or not _are_real(found):
+        if found is None or not are_real(found):
             return None
-        arrays = [v for v in found.above if not _is_number(kind_of(v))]
-        below = [v for v in found.below if _is_number(kind_of(v))]
+        arrays = [v for v in found.above if not is_number(kind_of(v))]
+        below = [v for v in found.below if is_number(kind_of(v))]
         if not arrays or len(below) != len(found.below):
             return None
         total = Var("", op.outs[0].kind)
@@ -408,134 +470,31 @@ class _Worker:
         """Return the sum of a product of arrays; that of two vectors has a name."""
         first, *others = (kind_of(v) for v in arrays)
         if len(others) == 1 and isinstance(first, K.Array) and first.rank == 1:
-            if I.function_of(callee) is np.sum and _alike(first, others[0]):
+            if I.function_of(callee) is np.sum and alike(first, others[0]):
                 home = callee.name.rpartition(".")[0]
                 there = spaces.counterpart(np.dot, first.namespace)
                 dot = P.Outer(f"{home}.dot", K.Known(there))
                 if home:
                     return [replace(op, operands=(dot, *arrays))]
-        inner = Op((Var("", _kind_of(Product(1.0, arrays), first)),), _MULT, (), origin=op.origin)
+        inner = Op(
+            (Var("", kind_of_product(Product(1.0, arrays), first)),), MULT, (), origin=op.origin
+        )
         made = self.rebuilt(Product(1.0, list(arrays)), inner)
         value = arrays[0] if made is None else inner.outs[0]
         return [*(made or []), replace(op, operands=(callee, value))]
 
 
-@dataclass
-class _Chain:
-    """Operations one after the other, each on what the last one gives."""
-
-    out: Var
-    origin: P.Code
-    value: Operand | None = None
-    ops: Ops = field(default_factory=list)
-
-    def then(self, primitive: Primitive, right: Operand) -> None:
-        left = P.Const(1.0) if self.value is None else self.value
-        kind = _joined(kind_of(left), kind_of(right), self.out.kind)
-        self.add(Op((Var("", kind),), primitive, (left, right), origin=self.origin))
-
-    def times(self, factor: Operand, minus: bool) -> bool:
-        """Multiply by a factor, the first one with its sign; say whether a sign is left."""
-        if self.value is not None:
-            self.then(_MULT, factor)
-            return minus
-        self.value = factor
-        if minus:
-            self.add(Op((Var("", kind_of(factor)),), _MINUS, (factor,), origin=self.origin))
-        return False
-
-    def add(self, op: Op) -> None:
-        self.ops.append(op)
-        self.value = op.outs[0]
-
-    def ended(self) -> Ops | None:
-        """Return the operations, of which the last gives the result; None where there are none."""
-        if not self.ops:
-            return None
-        return [*self.ops[:-1], replace(self.ops[-1], outs=(self.out,))]
-
-
-def _bare(product: Product, op: Op) -> Ops | None:
-    """Return a copy of the only factor, where that is a number."""
-    (out,), factors = op.outs, product.above
-    if len(factors) != 1 or not all(isinstance(k, K.Num) for k in (out.kind, kind_of(factors[0]))):
-        return None
-    return [Op((out,), L.SAME, (factors[0],), origin=op.origin)]
-
-
-# --- kinds ---------------------------------------------------------------------------------------
-
-
-def _is_real(kind: Kind) -> bool:
-    """Say whether a kind is of numbers with a point: nothing wraps, and an order is a rounding."""
-    return I.elements(kind) in ("float", "complex")
-
-
-def _are_real(product: Product) -> bool:
-    return all(_is_real(kind_of(v)) for v in (*product.above, *product.below))
-
-
-def _is_exact(product: Product) -> bool:
-    """Say whether the first operation of a product is none of integers, nor a sign of one."""
-    if not math.isfinite(product.coefficient):
-        return False
-    first = sorted(product.above, key=lambda v: not _is_number(kind_of(v)))[:2]
-    if abs(product.coefficient) != 1.0 or not first or _is_real(kind_of(first[0])):
-        return all(K.is_numeric(kind_of(v)) for v in (*product.above, *product.below))
-    return False
-
-
-def _is_number(kind: Kind) -> bool:
-    return isinstance(kind, K.Num) or (isinstance(kind, K.Array) and not kind.rank)
-
-
-def _rank(given: Operand) -> int:
-    kind = kind_of(given)
-    return kind.rank if isinstance(kind, K.Array) else 0
-
-
-def _alike(one: Kind, other: Kind) -> bool:
-    """Say whether two kinds have the same shape."""
-    if isinstance(one, K.Array) and isinstance(other, K.Array):
-        return K.same_shape(one.dims, other.dims)
-    return _is_number(one) and _is_number(other)
-
-
-def _of_one_sort(one: Kind, other: Kind) -> bool:
-    """Say whether two kinds are of arrays of one shape and dtype."""
-    if not isinstance(one, K.Array) or not isinstance(other, K.Array):
-        return False
-    return one.dtype == other.dtype and _alike(one, other)
-
-
-def _as_wide(one: Kind, other: Kind) -> bool:
-    """Say whether two kinds have the same number of axes."""
-    if isinstance(one, K.Array) and isinstance(other, K.Array):
-        return one.rank == other.rank
-    return _is_number(one) and _is_number(other)
-
-
 def _covers(whole: Operand, part: Operand) -> bool:
     """Say whether adding zeros changes nothing about a value: not its shape, not its dtype."""
     one, other = kind_of(whole), kind_of(part)
-    return _is_real(one) and (_is_number(other) or _alike(one, other))
-
-
-def _joined(left: Kind, right: Kind, out: Kind) -> Kind:
-    """Return the kind of an operation between two, on the way to a result."""
-    dims = [k.dims for k in (left, right) if isinstance(k, K.Array)]
-    if not dims:
-        return K.erase_value(out) if isinstance(out, K.Num) else K.FLOAT
-    like = next(k for k in (out, left, right) if isinstance(k, K.Array))
-    return replace(like, dims=functools.reduce(K.broadcast, dims))
-
-
-def _kind_of(product: Product, out: Kind) -> Kind:
-    found: Kind = K.FLOAT
-    for v in (*product.above, *product.below):
-        found = _joined(found, kind_of(v), out)
-    return found
+    return is_real(one) and (is_number(other) or alike(one, other))
 
 
 def _same(one: Op, other: Op) -> bool:
-    return one.primitive is other.primitive and one.operands == other.operands
+    """Say whether two operations print alike: 2.0 is another literal than 2."""
+    plain = all(
+        type(v.value) is type(w.value)
+        for v, w in zip(one.operands, other.operands, strict=False)
+        if isinstance(v, P.Const) and isinstance(w, P.Const)
+    )
+    return one.primitive is other.primitive and one.operands == other.operands and plain

@@ -68,6 +68,11 @@ class Makers:
         op, at, _ = found
         return op if all(self.is_still(v, at) for v in (given, *P.operands(op))) else None
 
+    def maker(self, v: Var) -> Op | None:
+        """Return what has computed a value, whoever has written its memory since."""
+        found = self._made.get(v)
+        return None if found is None else found[0]
+
     def is_still(self, given: Operand, since: int) -> bool:
         """Say whether nobody has written the memory of a value since a moment."""
         v = P.variable(given)

@@ -18,16 +18,16 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from s2sad import kinds as K
 from s2sad.ir import identities as I
 from s2sad.ir import program as P
 from s2sad.ir import rebuilt as R
+from s2sad.ir.broadcasts import of_one_sort, repeated_in
 from s2sad.ir.deeds import deed, kind_of, part_shown
 from s2sad.ir.makers import uses_of
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.shapes_asked import shape_read
 from s2sad.ir.unchanged import unchanged
 from s2sad.known import spaces
 from s2sad.primitives import language as L
@@ -286,6 +286,8 @@ class _Worker:
         alike = self.touched.private(out) and self.touched.steady(value)
         if not (alike or isinstance(value, P.Const) or K.shares_nothing(out.kind)):
             return None
+        if isinstance(value, Var) and value in op.operands:
+            self.uses[value] -= 1  # this does not read it any more
         return self.op(Op((out,), L.SAME, (value,), origin=op.origin))
 
     def in_place(self, op: Op) -> Op:
@@ -486,6 +488,20 @@ def _denied(worker: _Worker, op: Op) -> Ops | None:
     return None if holds is None else worker.same(op, P.Const(not holds))
 
 
+def _spread(worker: _Worker, op: Op) -> Ops | None:
+    """np.broadcast_to(c, x.shape) * x -> c * x: the product has the shape, and the dtype"""
+    if op.primitive.word not in ("Mult", "Div"):
+        return None
+    for at, given in enumerate(op.operands):
+        value, other = repeated_in(worker.maker(given)), op.operands[1 - at]
+        if value is not None and of_one_sort(kind_of(other), kind_of(given)):
+            worker.uses.update([value] if isinstance(value, Var) else [])
+            return worker.infix(
+                op, op.primitive.word, (value, other) if at == 0 else (other, value)
+            )
+    return None
+
+
 def _fitted(worker: _Worker, op: Op) -> Ops | None:
     """np.broadcast_to(x, y.shape) -> x, where x has the shape of y"""
     callee, *given = op.operands
@@ -494,24 +510,15 @@ def _fitted(worker: _Worker, op: Op) -> Ops | None:
         return None
     if numbers_of(fn).form != "fitted":
         return None
-    shape = given[1]
-    like = _shaped_like(worker.made.get(shape)) if isinstance(shape, Var) else None
+    asked = worker.made.get(given[1]) if isinstance(given[1], Var) else None
+    of = shape_read(asked) if asked is not None else None
+    like = None if of is None else kind_of(of)
     value = kind_of(given[0])
     if not isinstance(value, K.Array) or not isinstance(like, K.Array):
         return None
     if not K.same_shape(value.dims, like.dims):
         return None
     return worker.same(op, given[0])
-
-
-def _shaped_like(op: Op | None) -> K.Kind | None:
-    """Return the kind of the array whose shape an operation gives."""
-    if op is None or op.settings:
-        return None
-    if op.primitive.form == "field" and op.primitive.word == "shape":
-        return kind_of(op.operands[0])
-    asked = op.primitive is L.CALL and I.function_of(op.operands[0]) is np.shape
-    return kind_of(op.operands[1]) if asked else None
 
 
 def _owned(worker: _Worker, op: Op) -> Ops | None:
@@ -538,7 +545,7 @@ _COPY = L.method("copy")
 _RULES = {
     "call": (_kept, _fitted),
     "method": (_owned,),
-    "infix": (_folded, _neutral, _signed, _scaled),
+    "infix": (_folded, _neutral, _spread, _signed, _scaled),
     "compare": (_folded,),
     "prefix": (_minus, _denied),
 }

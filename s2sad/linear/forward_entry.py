@@ -236,8 +236,9 @@ def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
 def settled(table: Table, linear: Linear, made: P.Program) -> P.Program:
     """Return a derived program in fewer words, without what nobody reads."""
     fixed = frozenset(linear.values)
-    made = checked(simplified(checked(made), fixed, table.facts.analysed.function.temps))
-    made = without_unused(gathered(without_unused(made, fixed), fixed), fixed)
+    temps = table.facts.analysed.function.temps
+    made = without_unused(checked(simplified(checked(made), fixed, temps)), fixed)
+    made = without_unused(gathered(made, fixed, temps), fixed)
     return checked(with_arrays(made, table, fixed))
 
 
