@@ -173,7 +173,173 @@ def bound_that_changes_behind(x):
     return s
 
 
+def written_around_the_end(x):
+    u, s = np.zeros(4), 0.4
+    for i in range(4):
+        u[i] = np.sin(s) * x[i]
+        u[i - 2] = np.cos(s) * x[i]
+        s += x[i]
+    return np.sum(u * u * np.arange(1.0, 5.0)) + s
+
+
+def written_by_two_signs(x):
+    u, s = np.zeros(4), 0.4
+    for i in range(-2, 2):
+        u[i] = np.sin(s) * x[i]
+        u[i + 2] = np.cos(s) * x[i]
+        s += x[i]
+    return np.sum(u * u * np.arange(1.0, 5.0)) + s
+
+
+def written_each_round(x):
+    u, s = np.zeros(4), 0.4
+    for i in range(4):
+        u[1] = np.sin(s) * x[i]
+        s += x[i]
+        u[i] = s * s
+    return u[1] * u[3] + s
+
+
+def written_downward_by_two(x):
+    u, s = np.zeros(4), 0.4
+    for i in reversed(range(0, 3, 2)):
+        for j in range(i, 4):
+            s += u[j] * u[i] * s + u[j] * x[j]
+            u[j] = np.sin(s) * u[i + 1]
+        u[i] = np.sin(s) * x[i + 1]
+        u[i + 1] = np.cos(s) * u[i]
+    return s
+
+
+def by_slices_that_meet(x):
+    u, s = np.zeros(4), 0.4
+    for i in range(1, 3):
+        u[i:] = np.sin(s) * x[i:]
+        s += x[i]
+        u[: i + 1] = np.sin(s) * x[: i + 1]
+        u[-2:] = np.cos(s) * x[:2]
+    return np.sum(u * u * np.arange(1.0, 5.0)) + s
+
+
+def seen_through_a_part(x):
+    u, s = np.zeros(4), 0.4
+    w = u[1:]
+    for i in range(3):
+        s += w[i] * w[i] * s + w[i - 1] * x[i]
+        u[i + 1] = np.sin(s) * u[i] * w[i] + x[i]
+        w[i] = np.cos(s) * u[i + 1]
+    return s
+
+
+def seen_through_one_of_two_parts(x):
+    u, s = np.zeros(4), 0.4
+    w = u[1:] if x[0] > 0.0 else u[2:]
+    for i in range(3):
+        s += u[i + 1] * w[i] * s + u[i] * x[i]
+        w[i] = np.sin(s) * x[i]
+        u[i + 1] = np.cos(s) * w[i]
+        w[i] = u[i + 1] * u[i]
+    return s
+
+
+def seen_turned_round(A):
+    M, s = np.zeros((4, 4)), 0.4
+    T = M.T
+    for i in range(3):
+        s += T[i + 1, i] * T[i + 1, i] * s + np.sum(T[i] * A[i])
+        M[i, i + 1] = np.sin(s) * A[i + 1, i]
+        T[i + 1, i] = M[i, i + 1] * A[i, i]
+    return s
+
+
+def handed_from_round_to_round(x):
+    u, v, s = np.zeros(4), 2.0 * x, 0.4
+    for i in range(3):
+        s += u[i] * v[i + 1] * s + u[i + 1] * u[i]
+        u[i + 1] = np.sin(s) * v[i]
+        u, v = v, u
+        u[i + 1] = np.cos(s) * v[i + 1]
+    return s + u[0] * v[1]
+
+
+def of_one_of_two(x):
+    u, v, s = np.zeros(4), np.ones(4), 0.4
+    w = u if x[0] > 0.0 else v
+    for i in range(3):
+        s += u[i] * w[i + 1] * s + w[i] * v[i]
+        w[i + 1] = np.sin(s) * x[i]
+        u[i + 1] = np.cos(s) * w[i + 1]
+    return s
+
+
+def ends_that_meet_in_one_element(s):
+    u = np.array([s])
+    t = u[0] * u[-1]
+    u[0] = np.sin(t)
+    t += u[-1] * u[0] * t
+    u[-1] = np.cos(t)
+    return t * u[0]
+
+
+def by_an_index_that_moves_on(x):
+    u, s, k = x.copy(), 0.1, 0
+    while k < 3:
+        s += u[k] * u[k + 1] * s + u[k - 1]
+        u[k] = np.sin(s)
+        k += 1
+        if s > 9.0:
+            break
+    return s
+
+
+def on_one_of_two_arms(x):
+    u, s = x.copy(), 0.1
+    for i in range(1, 4):
+        if i != 2:
+            s += u[i] * u[i - 1] * s
+            u[i] = np.sin(s)
+        else:
+            s += u[i - 1] * u[i - 1] * s
+            u[i - 1] = np.cos(s)
+    return s
+
+
+def drawn_while_it_is_written(x):
+    u, s = x.copy(), 0.1
+    for i, e in enumerate(u):
+        s += e * e * s + e
+        u[3 - i] = np.sin(s)
+    return s
+
+
+def where_an_exception_says_which(x):
+    u, s = x.copy(), 0.1
+    for i in range(3):
+        try:
+            k = [1, 2][i]
+        except IndexError:
+            k = 0
+        s += u[k] * u[i] * s + u[i + 1]
+        u[k] = np.sin(s)
+    return s
+
+
 PROGRAMS = [
+    written_around_the_end,
+    written_by_two_signs,
+    written_each_round,
+    written_downward_by_two,
+    by_slices_that_meet,
+    seen_through_a_part,
+    seen_through_one_of_two_parts,
+    seen_turned_round,
+    handed_from_round_to_round,
+    of_one_of_two,
+    ends_that_meet_in_one_element,
+    by_an_index_that_moves_on,
+    on_one_of_two_arms,
+    drawn_while_it_is_written,
+    where_an_exception_says_which,
     bound_that_changes,
     bound_that_changes_behind,
     a_mesh_of_indices_that_change,
@@ -231,6 +397,116 @@ def calls_what_has_a_moving_key(x):
 def moving_key(x):
     table = {x[0]: x[1]}
     return table[x[0]] * x[0]
+
+
+# --- what is added first, and copies that are spared ---
+
+
+def parts_that_overlap(x):
+    return np.sum(np.sin(x[1:]) * x[:-1]) + np.sum(x[1:3] ** 3)
+
+
+def parts_that_may_be_one(x, s):
+    i = 1 if s > 0.0 else 2
+    return x[i] * x[i] * s + x[1] * np.sin(x[2])
+
+
+def parts_in_each_round(x):
+    s = 0.1
+    for i in range(3):
+        for j in range(i + 1):
+            s += x[i] * x[j] * s
+    return s
+
+
+def part_that_is_set_to_what_it_was(x):
+    u = x * 2.0
+    for i in range(3):
+        u[i] = u[i] * u[i + 1] + np.sin(u[i])
+        u[1:] = u[1:] * x[1:] - u[1:] ** 2 * x[0]
+    return u[0] * u[3] + np.sum(u)
+
+
+def part_on_one_arm(x):
+    u = x * 1.0
+    for i in range(3):
+        if x[i] > 0.0:
+            u[i] = u[i] * u[i + 1]
+        u[i + 1] = u[i] * x[i]
+    return np.sum(u * u)
+
+
+def all_of_an_array_anew(x):
+    u, v = x * 1.0, x * 2.0
+    for _ in range(2):
+        v[:] = u * v
+        u *= v
+        v[...] = u - 0.3 * v * u
+    return np.sum(u * v)
+
+
+def edges(A):
+    p = A * 1.0
+    for _ in range(2):
+        p[1:-1] = np.sin(p[1:-1]) * p[2:]
+        p[:, 0] = p[:, 1]
+        p[-1, :] = p[-2, :] * A[0]
+    return np.sum(p * p * A)
+
+
+def moved_on_by_one(x):
+    u = x * 1.0
+    for i in range(2):
+        u[1:] = u[:-1] * x[1:] + x[i] * u[1:]
+        u[:-1] = u[1:] * u[:-1]
+    return np.sum(u * u)
+
+
+def what_is_read_behind_a_store(A):
+    M = A * 1.0
+    for i in range(3):
+        M[i] = M[i + 1] * A[i] + M[i] * M[i, 0]
+        M[i + 1] = M[i] * A[3] + np.sum(M[i + 1]) * M[i]
+    return np.sum(M * A)
+
+
+SPARED = [
+    parts_that_overlap,
+    parts_that_may_be_one,
+    parts_in_each_round,
+    part_that_is_set_to_what_it_was,
+    part_on_one_arm,
+    all_of_an_array_anew,
+    edges,
+    moved_on_by_one,
+    what_is_read_behind_a_store,
+]
+
+
+@pytest.mark.parametrize("f", SPARED, ids=lambda f: f.__name__)
+def test_parts_are_right(f):
+    test_gradients_are_those_of_differences(f)
+
+
+def test_a_part_that_has_nothing_of_another_is_added_before_it_is_cleared():
+    _, text = derived(edges)
+    assert "p_bar[:, 1] += p_bar[:, 0]\n        p_bar[:, 0] = 0.0" in text
+
+
+def test_a_part_that_overlaps_is_copied():
+    _, text = derived(moved_on_by_one)
+    assert "u_bar[1:].copy()" in text
+
+
+def test_what_comes_first_is_put_and_not_added():
+    _, text = derived(parts_that_overlap)
+    assert text.count("x_bar[") == text.count("+=") + 1
+    _, text = derived(parts_that_may_be_one)
+    assert text.count("x_bar[i] += ") == 2  # they may be what x_bar[1] and x_bar[2] are
+    _, text = derived(parts_in_each_round)
+    assert "x_bar[i] = " not in text and "x_bar[j] = " not in text
+    _, text = derived(all_of_an_array_anew)
+    assert "] = 0.0" not in text  # v_bar is put anew
 
 
 # --- the text of what the mechanisms write ---
@@ -348,10 +624,28 @@ def broadcast_in_writes(x, A):
     return np.sum(u**2 * x[2:3])
 
 
+def a_recurrence(x):
+    u = np.zeros(5)
+    u[0] = x[0]
+    for i in range(4):
+        u[i + 1] = u[i] * u[i] * x[i] + np.sin(u[i])
+    return u[-1] * u[2]
+
+
+def rows_of_a_matrix(x, A):
+    n = len(x)
+    hs = np.zeros((n + 1, n))
+    for i in range(n):
+        hs[i + 1] = np.tanh(A @ hs[i] + x) * hs[i, :1]
+        hs[i + 1, 2:] = hs[i, 2:] * hs[i + 1, :2] + x[:2]
+    return np.sum(hs[n] ** 2)
+
+
 TEXTS = [nested, cholesky, numbered, added_up, whose_sum_is_read, read_as_it_was, handed_on]
 TEXTS += [mean_of_squares, mean_of_a_user_value_and_a_sum, written_by_a_mask]
 TEXTS += [slices_of_what_is_written, sum_that_starts_as_a_number, numbers_over_rows]
 TEXTS += [halved_squares_of_what_is_read_again, broadcast_in_writes]
+TEXTS += [a_recurrence, rows_of_a_matrix]
 
 
 @pytest.mark.parametrize("f", TEXTS, ids=lambda f: f.__name__)
@@ -386,6 +680,13 @@ def test_memory_is_put_back_where_its_numbers_are_read():
     _, text = derived(read_as_it_was)
     assert "u[i] = u_0" in text
     assert ".copy()" not in text[text.index("for i") : text.index("u_bar")]
+
+
+@pytest.mark.parametrize("f", [a_recurrence, cholesky], ids=lambda f: f.__name__)
+def test_elements_that_nobody_reads_later_are_not_put_back(f):
+    _, text = derived(f)
+    assert "u_0" not in text and "L_0" not in text  # nothing overwritten is kept
+    assert f is cholesky or "] = 0.0" not in text  # nor is a cotangent cleared
 
 
 def test_memory_that_nobody_reads_is_not_put_back():

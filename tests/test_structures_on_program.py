@@ -828,6 +828,7 @@ LISTS_FOR_RULES = [
     list_that_changes_behind_a_rule,
 ]
 
+
 def dict_of_a_list_and_its_sum(x):
     items = [x[0] * 2, x[1] * 2.0, x[2] * 3]
     f = {"a": items, "b": sum(items)}

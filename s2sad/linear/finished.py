@@ -17,7 +17,6 @@ from s2sad.linear.bar_names import named
 from s2sad.linear.both_sweeps import BothSweeps
 from s2sad.linear.filled_displays import filled
 from s2sad.linear.forward_entry import named_text, settled
-from s2sad.linear.put_back import without_needless
 from s2sad.linear.slots import Entry, narrowed, read_in
 from s2sad.linear.stories import Sides, sides_of_one, story_of
 from s2sad.linear.tape import needed_in
@@ -42,7 +41,8 @@ def tell(found: BothSweeps, sides: Sides) -> None:
 def with_backward(found: BothSweeps, program: P.Program) -> tuple[P.Program, list[Entry]]:
     """Return a program that holds a backward sweep, and what its tapes have to hold."""
     program = filled(program, frozenset(found.linear.values))
-    made = without_needless(settled(found.table, found.linear, program))
+    together = found.made.sweep.written.sharing(program.block.params)
+    made = settled(found.table, found.linear, program, together)
     entries = read_in(made, found.made.sweep.entries)
     return without_unused(narrowed(made, entries)), entries
 

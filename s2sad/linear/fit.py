@@ -106,7 +106,7 @@ def _unbroadcast(
             unsure = True
     made = tangent_kind(target)
     if unsure:
-        shape = t.emit(L.field("shape"), (operand,), K.UNKNOWN)
+        shape = t.emit(L.field("shape"), (operand,), K.Tuple((K.INT,) * target.rank))
         return t.call(t.table.helper(runtime.unbroadcast), (value, shape), made)
     if extra:
         value = _summed(t, value, list(range(extra)), target, keep=False)

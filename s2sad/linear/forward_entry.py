@@ -6,6 +6,7 @@ f(x, n)       ->   f_jvp(x, n, x_dot)       returns the value and its tangent
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,16 +21,19 @@ from s2sad.facts.memory import Memory
 from s2sad.facts.shift import cancelling
 from s2sad.ir import program as P
 from s2sad.ir.effects import Derived
+from s2sad.ir.first_terms import with_first_terms
 from s2sad.ir.flows import active_with, flows
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.gathered import gathered
 from s2sad.ir.grown import grown
 from s2sad.ir.left_last import left_last
 from s2sad.ir.memories import memories
+from s2sad.ir.needless_memory import without_needless
 from s2sad.ir.ordered import ordered
 from s2sad.ir.printed import Named, printed, printed_with_names
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
+from s2sad.ir.spared_copies import without_copies
 from s2sad.ir.to_the_end import to_the_end
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
@@ -233,11 +237,19 @@ def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
     return {n: root(n) for n in names}
 
 
-def settled(table: Table, linear: Linear, made: P.Program) -> P.Program:
-    """Return a derived program in fewer words, without what nobody reads."""
+def settled(
+    table: Table, linear: Linear, made: P.Program, together: Iterable[Sequence[Var]] = ()
+) -> P.Program:
+    """Return a derived program in fewer words, without what nobody reads.
+
+    Variables may share memory `together` of which the program does not tell.
+    """
     fixed = frozenset(linear.values)
     temps = table.facts.analysed.function.temps
     made = without_unused(checked(simplified(checked(made), fixed, temps)), fixed)
+    if table.backward:
+        made = with_first_terms(without_needless(made, fixed, together), fixed)
+        made = checked(without_copies(made, fixed))
     made = without_unused(gathered(made, fixed, temps), fixed)
     return checked(with_arrays(made, table, fixed))
 

@@ -11,17 +11,15 @@ no copy then. It is put back where that is cheaper than copies; else it stays wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.memories import Memories, memories
 from s2sad.ir.program import Op, Operand, Place, Var
-from s2sad.ir.rebuilt import with_blocks
 from s2sad.linear.operands import kind_of
 from s2sad.primitives import language as L
-from s2sad.rulebook.facts import numbers_of
 
 _ITEMS = ("put item", "augmented item")
 _SHOWS = ("item", "field", "same", "unpack")
@@ -61,6 +59,17 @@ class Written:
     def _may_be_mixed(self, root: Var) -> bool:
         """Say whether memory may be found in what a function of which nothing is known gives."""
         return self.memory.is_outside(root) or root in self.given
+
+    def sharing(self, some: Iterable[Var]) -> list[list[Var]]:
+        """Return those of some variables that may share memory, together."""
+        found: dict[Var, list[Var]] = {}
+        for v in some:
+            root = self.memory.of(v)
+            if root is not None:
+                found.setdefault(root, []).append(v)
+        mixed = [v for r, vs in found.items() if self._may_be_mixed(r) for v in vs]
+        outside = any(map(self.memory.is_outside, found))
+        return [*found.values(), mixed] if outside else [*found.values()]
 
     def follows(self, later: P.Operation, op: P.Operation) -> bool:
         """Say whether an operation may run after another one."""
@@ -223,60 +232,3 @@ def _often(found: Written, op: P.Operation) -> float:
 
 def _weight(op: P.Operation) -> float:
     return _NUMBER if isinstance(_part(op), K.Num) else 1.0
-
-
-def without_needless(program: P.Program) -> P.Program:
-    """Return a derived program that puts back only memory whose numbers it reads afterwards."""
-    block = program.block
-    start = next((i for i, op in enumerate(block.ops) if any(map(_is_back, _all(op)))), None)
-    if start is None:
-        return program
-    memory = memories(program)
-    behind = [o for op in block.ops[start:] for o in _all(op) if isinstance(o, Op)]
-    read = {memory.of(v) for o in behind for v in _content(o)}
-    drop = {o for o in behind if _is_back(o) and memory.of(_owner(o)) not in read}
-    return replace(program, block=_without(block, drop))
-
-
-def _all(operation: P.Operation) -> Iterator[P.Operation]:
-    yield operation
-    for b in () if isinstance(operation, Op) else P.blocks(operation):
-        yield from P.every(b)
-
-
-def _is_back(op: P.Operation) -> bool:
-    return isinstance(op, Op) and op.primitive is L.PUT_BACK
-
-
-def _owner(op: P.Operation) -> Var:
-    owner = P.operands(op)[0]
-    assert isinstance(owner, Var)
-    return owner
-
-
-def _content(op: Op) -> list[Var]:
-    """Return the memory whose numbers an operation reads, not only its place or its shape."""
-    form, given = op.primitive.form, [v for v in map(P.variable, P.operands(op)) if v is not None]
-    if form == "put item":
-        return given[1:]
-    shows = form in ("item", "field", "same") and all(isinstance(v.kind, K.Array) for v in op.outs)
-    shape = form == "field" and isinstance(given[0].kind, K.Array)
-    if shows or shape or (form == "call" and _is_of_shape(op)):
-        return []
-    return given
-
-
-def _is_of_shape(op: Op) -> bool:
-    callee = op.operands[0]
-    known = callee.kind if isinstance(callee, P.Outer) else None
-    return isinstance(known, K.Known) and numbers_of(known.value).of_shape
-
-
-def _without(block: P.Block, drop: set[Op]) -> P.Block:
-    ops: list[P.Operation] = []
-    for op in block.ops:
-        if isinstance(op, Op):
-            ops += [] if op in drop else [op]
-        else:
-            ops.append(with_blocks(op, lambda b: _without(b, drop)))
-    return P.Block(block.params, tuple(ops), block.end)

@@ -81,7 +81,8 @@ def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
         case K.Array():
             if K.differentiable(kind):
                 return t.call(t.table.numpy("zeros_like", kind), (value,), kind)
-            shape = t.call(t.table.numpy("shape", kind), (value,), K.UNKNOWN)
+            lengths = K.Tuple((K.INT,) * kind.rank)
+            shape = t.call(t.table.numpy("shape", kind), (value,), lengths)
             return t.call(t.table.numpy("zeros", kind), (shape,), tangent_kind(kind))
         case K.Tuple():
             parts = [nothing(t, part(t, value, kind, i), k) for i, k in enumerate(kind.items)]
