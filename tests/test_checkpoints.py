@@ -54,7 +54,7 @@ def test_same_gradient_in_every_mode():
 
 def test_text():
     text = grad(run).source(X, 0.1, step)
-    again = "(u, dt), u_bar)" if ON_PROGRAM else "(saved.pop(), dt), dt, "
+    again = "(u, dt), dt, u_bar)" if ON_PROGRAM else "(saved.pop(), dt), dt, "
     assert f"plain_reverse(plain_forward{again}" in text
     assert "saved.append(u)\n        u = step(u, dt)" in text
 

@@ -641,11 +641,121 @@ def rows_of_a_matrix(x, A):
     return np.sum(hs[n] ** 2)
 
 
+def left_early(x):
+    s = 1.0
+    for i, e in enumerate(x):
+        if e > 0.8:
+            break
+        s = s * e + i
+    return s
+
+
+def named_once(x):
+    s = 1.0
+    for i in range(4):
+        k = (3 * i + 1) % 4
+        s = s * x[k] + np.exp(x[k] * x[i])
+    return s
+
+
+def halved(x, s):
+    n = 0
+    while s > 0.1:
+        s = s * np.cos(x[n % 4])
+        n += 1
+    return s * x[0]
+
+
+def half_of_a_number(x, s):
+    t = 0.5 * s
+    r = x * x - t
+    return np.mean(r**2) + t * np.dot(x, x)
+
+
+def numbers_alone(x):
+    s = 0.0
+    for i, e in enumerate(x):
+        s += i * e
+    return s
+
+
+def its_name_again(x, s):
+    p = 0.0
+    for e in x:
+        p = p * s * np.cos(s) + e * p
+        s = s * e + np.sin(s)
+    return p * s
+
+
+def moved(v, dt, n):
+    dt = dt * 0.5
+    return v * dt + n * np.sin(v)
+
+
+def scaled(v, dt):
+    return v * dt
+
+
+def steps_that_grow(x):
+    dt = 0.5
+    s = x[0]
+    for i in range(4):
+        s = moved(s * x[i], dt, i) + scaled(s, dt)
+        dt = dt * 1.5
+    return s
+
+
+def grown(v, dt, n):
+    if n == 0:
+        return v * dt
+    return grown(np.sin(v * dt), dt * 2.0, n - 1) * dt
+
+
+def calls_itself(x):
+    return grown(x[0], 0.3, 3) * grown(x[1], 0.4, 2)
+
+
+def turned_by(pair, angle):
+    a, b = pair
+    return a * np.cos(angle) - b * a, b + angle * a
+
+
+def tuples_apart(x):
+    pair = x[0], x[1]
+    for i in range(3):
+        pair = turned_by(pair, x[i])
+    return pair[0] * pair[1]
+
+
+def results_of_arms(x, s):
+    if s > 1.0:
+        y = s * s
+    elif s > 0.2:
+        y = np.exp(s)
+        s = y * x[0]
+    else:
+        y = -s
+    return s * y * x[1]
+
+
+def sum_of_halves(v):
+    if len(v) <= 2:
+        return np.sum(v * v)
+    middle = len(v) // 2
+    return sum_of_halves(v[:middle]) * 0.5 + sum_of_halves(v[middle:]) * v.shape[0]
+
+
+def halved_itself(x):
+    return np.sqrt(sum_of_halves(x))
+
+
 TEXTS = [nested, cholesky, numbered, added_up, whose_sum_is_read, read_as_it_was, handed_on]
 TEXTS += [mean_of_squares, mean_of_a_user_value_and_a_sum, written_by_a_mask]
 TEXTS += [slices_of_what_is_written, sum_that_starts_as_a_number, numbers_over_rows]
 TEXTS += [halved_squares_of_what_is_read_again, broadcast_in_writes]
 TEXTS += [a_recurrence, rows_of_a_matrix]
+TEXTS += [left_early, named_once, halved, half_of_a_number, numbers_alone, its_name_again]
+TEXTS += [halved_itself, steps_that_grow, calls_itself, tuples_apart, results_of_arms]
 
 
 @pytest.mark.parametrize("f", TEXTS, ids=lambda f: f.__name__)
@@ -751,3 +861,70 @@ def test_a_length_that_is_taken_not_to_be_one_is_looked_at(lengths):
         for mine, theirs in zip(operator(*args), slopes(meets_slices, args), strict=True):
             assert mine.shape == theirs.shape
             np.testing.assert_allclose(mine, theirs, atol=1e-6)
+
+
+def test_a_name_is_kept_before_it_gets_another_value():
+    _, text = derived(handed_on)
+    assert "s_0" not in text[: text.index("x_bar")]
+
+
+def test_a_loop_that_is_left_counts_its_rounds_rather_than_to_keep_their_numbers():
+    _, text = derived(left_early)
+    assert "saved.append(s)" in text
+    assert "range(rounds - 1, -1, -1)" in text
+
+
+def test_what_a_user_has_named_is_computed_once_more_but_once():
+    _, text = derived(named_once)
+    assert text.count("k = (3 * i + 1) % 4") == 2
+
+
+def test_a_tape_is_emptied_where_nobody_goes_back_twice():
+    _, text = derived(halved)
+    assert "while saved:" in text
+    value, pullback = s2sad.vjp(halved, GIVEN["x"], GIVEN["s"])
+    assert np.array_equal(pullback(1.0)[0], pullback(1.0)[0])
+
+
+def test_a_factor_that_cancels_one_in_a_name_goes():
+    _, text = derived(half_of_a_number)
+    assert "2.0 * t" not in text
+
+
+def test_a_number_is_stored_as_it_is():
+    _, text = derived(numbers_alone)
+    assert "x_bar[i] += i" in text
+
+
+def test_what_is_handed_on_is_computed_last():
+    _, text = derived(left_early)
+    assert "s_bar_1" not in text
+
+
+def test_a_caller_passes_numbers_that_it_has_still():
+    _, text = derived(steps_that_grow)
+    assert "scaled_forward" not in text  # its reverse reads nothing else
+    assert "def scaled_reverse(dt, value_bar)" in text
+
+
+def test_a_function_that_calls_itself_keeps_all():
+    _, text = derived(calls_itself)
+    assert "def grown_reverse(kept, value_bar)" in text
+
+
+def test_cotangents_of_tuples_are_taken_apart_at_once():
+    _, text = derived(tuples_apart)
+    assert "pair_bar[" not in text
+
+
+def test_what_an_arm_gives_is_kept_once_and_has_its_name():
+    _, text = derived(results_of_arms)
+    assert "y_0 = y" not in text
+    assert text.count("s_0 = s\n") == 1  # before the branch, which binds s
+    assert "t = s > 1.0" not in text and text.count("> 1.0:") == 2
+
+
+def test_the_length_of_an_array_is_asked_again():
+    _, text = derived(halved_itself)
+    assert "len_v" not in text
+    assert "return value, (v, " in text  # neither a length nor the test

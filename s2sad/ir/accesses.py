@@ -179,7 +179,7 @@ class _Walk:
                 return
             if form == "field" or (form == "same" and isinstance(op.outs[0].kind, K.Array)):
                 return  # its shape, or a name for it
-        if form == "discard" or (form == "call" and _is_of_shape(op)):
+        if form == "discard" or (form == "call" and is_of_shape(op)):
             return
         if op.primitive.effect in ("none", "reads") and not op.writes:
             self.read(op, stand, P.operands(op))
@@ -255,6 +255,7 @@ class _Walk:
         self.block(region.final, replace(around, takes=region.of_final))
 
 
-def _is_of_shape(op: Op) -> bool:
+def is_of_shape(op: Op) -> bool:
+    """Say whether a function reads shapes and dtypes of arrays alone."""
     known = kind_of(op.operands[0])
     return isinstance(known, K.Known) and numbers_of(known.value).of_shape

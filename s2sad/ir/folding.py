@@ -468,8 +468,9 @@ class _Line:
     def as_written(self, start: int, user: P.Operation | None) -> bool:
         """Say whether the user wrote two operations in one statement."""
         made, origin = self.ops[start], self.ops[start].origin
-        if user is None and isinstance(made, Op) and made.primitive.form == "tuple":
-            return True  # a line for a tuple that is returned saves none
+        around = user is None or (isinstance(user, Op) and user.primitive.form == "tuple")
+        if around and isinstance(made, Op) and made.primitive.form == "tuple":
+            return True  # a line for a tuple that is returned, or stands in one, saves none
         if user is not None and self.folder.is_ours(made):
             return self.bare
         return self.bare or (origin is not None and user is not None and origin is user.origin)

@@ -114,7 +114,7 @@ class _Worker:
         owner, index, value = op.operands
         if not isinstance(kind_of(owner), K.Array) or not isinstance(value, Var):
             return op
-        bare = self.spread(value)
+        bare = self.spread(value) or self.whole(value, kind_of(owner))
         if bare is not None:
             return replace(op, operands=(owner, index, bare[0]))
         made = self.own(value, kind_of(owner)) if op.primitive is L.PUT_ITEM else None
@@ -137,6 +137,17 @@ class _Worker:
         fn, like = made.operands
         is_zeros = I.function_of(fn) is np.zeros_like
         return (value, like) if is_zeros and not made.settings else None
+
+    def whole(self, given: Operand, owner: Kind) -> tuple[Operand] | None:
+        """Return i for 1.0 * i, a number of Python's that is stored among numbers with a point."""
+        op = self.own(given, kind_of(given))
+        if op is None or op.primitive is not MULT or not is_real(owner):
+            return None
+        for number, value in (op.operands, op.operands[::-1]):
+            kind = kind_of(value)
+            if I.number_of(number) == 1.0 and isinstance(kind, K.Num) and kind.dtype is None:
+                return (value,) if kind.type == "int" and not kind.either else None
+        return None
 
     def plain(self, given: Var) -> Operand:
         """Return x for x + (x == 0) * False, for a copy of x, and for x.conj() of reals."""

@@ -112,7 +112,7 @@ class Printer:
                 out += [*gap, clone(undone.heading)] if shown else gap
                 last = undone.heading or last
             self.turned = self.turned and (bool(made) or not first)
-            if not isinstance(operation, Op):
+            if made and not isinstance(operation, Op):
                 last = None  # there may be other headings in it
             out += made
         return out + self.end(block.end, outs, leaves)

@@ -23,6 +23,7 @@ from s2sad.linear.headings import headed
 from s2sad.linear.linearise import Linear
 from s2sad.linear.read_outside import note_outside
 from s2sad.linear.ready import Stands, ready
+from s2sad.linear.rematerialised import Part, tests_again
 from s2sad.linear.tangent_table import Table, Tangents
 from s2sad.linear.told_apart import by_identity
 from s2sad.linear.transpose import Turned, transpose
@@ -92,10 +93,18 @@ def both_sweeps(d: Derivation, asked: Asked, seeds: Seeds) -> BothSweeps:
         found[dot] = given[a.function.result]
     made = transpose(first, request.wrt, found)
     shadows = () if made.shadows is None else (P.Op((made.shadows,), L.DICT, ()),)
-    backward = headed((*shadows, *t.ops, *made.backward), table)
+    backward = headed((*shadows, *t.ops, *_asking(made, table)), table)
     made = dataclasses.replace(made, backward=backward)
     note_outside(d, a, program, made.backward)
     return BothSweeps(program, table, linear, made)
+
+
+def _asking(made: Turned, table: Table) -> tuple[P.Operation, ...]:
+    """Return a backward sweep that asks the tests of the forward sweep once more."""
+    here = frozenset(v for o in made.forward for v in o.outs)
+    part = Part(made.sweep, Tangents(table), here)
+    block = P.Block((), made.backward, P.End("next"))
+    return tests_again(block, part, made.forward).ops
 
 
 def _written(asked: Asked) -> frozenset[str] | None:

@@ -269,6 +269,10 @@ class Cotangents:
         """Return the cotangents of the parts of a tuple."""
         if bar.parts or bar.value is None:
             return bar.parts or (None,) * len(kind.items)
+        if len(kind.items) > 1 and all(map(K.differentiable, kind.items)):
+            outs = tuple(Var("", tangent_kind(k)) for k in kind.items)
+            self.t.add(P.Op(outs, L.UNPACK, (bar.value,), origin=self.t.origin))
+            return tuple(map(Bar, outs))
         return tuple(
             Bar(self.t.emit(L.ITEM, (bar.value, P.Const(i)), tangent_kind(k)))
             if K.differentiable(k)

@@ -9,12 +9,13 @@ while t:                              while t:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
-from s2sad.ir.left_last import leaves_loop
+from s2sad.ir.left_last import leaves_loop, may_leave
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import with_blocks
 from s2sad.linear.tangent_table import NOTHING
@@ -65,8 +66,70 @@ def _put(found: tuple[T, ...], at: int, one: T) -> tuple[T, ...]:
     return (*found[:at], one, *found[at:])
 
 
+@dataclass(frozen=True)
+class Put:
+    """How an entry is put on a tape: not before so many operations of the round."""
+
+    saved: Var
+    origin: P.Code
+    start: int = 0
+
+
+def behind(block: P.Block, saved: Var) -> int:
+    """Return behind how many operations of a round nobody puts anything on a tape."""
+    found = 0
+    for at, operation in enumerate(block.ops):
+        every = P.every(P.Block((), (operation,), P.End("next")))
+        if any(isinstance(o, Op) and saved in o.operands for o in every):
+            found = at + 1
+    return found
+
+
+def at_last(loop: Loop, needed: Sequence[Var], written: Callable[[P.Code], object]) -> int:
+    """Return before which operation of a round an entry reads best.
+
+    That is the statement, as it is `written`, that gives a name in it another value, or the write
+    into what it holds a part of. What may leave the loop stands behind the entry.
+    """
+    ops, end = loop.body.ops, loop.body.end
+    if may_leave(loop.body):
+        return 0
+    pairs = zip(heads_of(loop), end.results if end.how == "next" else (), strict=False)
+    next_ones = {r for p, r in pairs if p in needed and r is not p}
+    makers: dict[Operand, Op] = {}
+    for at, operation in enumerate(ops):
+        if not next_ones.isdisjoint(operation.outs):
+            said = written(operation.origin)
+            while at and said is not None and written(ops[at - 1].origin) is said:
+                at -= 1
+            return at
+        if isinstance(operation, Op):
+            if _writes_part(operation, needed, makers):
+                return at
+            makers |= dict.fromkeys(operation.outs, operation)
+    return len(ops)
+
+
+def _writes_part(op: Op, needed: Sequence[Var], makers: Mapping[Operand, Op]) -> bool:
+    """Say whether a part that is kept is written, with a value that has a name in any case."""
+    if op.primitive is not L.PUT_ITEM:
+        return False
+    owner, _, value = op.operands
+    if value in makers and value not in needed:
+        return False
+    return any(_owner(v, makers) is owner for v in needed)
+
+
+def _owner(v: Operand, makers: Mapping[Operand, Op]) -> Operand | None:
+    """Return what a value is an item of, or a copy of one."""
+    made = makers.get(v)
+    if made is not None and made.primitive is L.method("copy"):
+        made = makers.get(made.operands[0])
+    return made.operands[0] if made is not None and made.primitive is L.ITEM else None
+
+
 def putting(
-    block: P.Block, needed: Sequence[Var], seen: set[Var], saved: Var, origin: P.Code
+    block: P.Block, needed: Sequence[Var], seen: set[Var], put: Put
 ) -> tuple[P.Block, tuple[Var, ...]]:
     """Return the block of a round that puts an entry on the tape, as soon as all of it is there,
     and the entries.
@@ -75,7 +138,8 @@ def putting(
     """
     if block.end.how == "raise":
         return block, ()
-    ops, found, at = block.ops, {*seen}, 0
+    ops, at = block.ops, put.start
+    found = seen.union(*(o.outs for o in ops[:at]))
     while at < len(ops) and not found.issuperset(needed):
         found |= {*ops[at].outs}
         at += 1
@@ -85,13 +149,14 @@ def putting(
         made = list[Var]()
 
         def arm(block: P.Block) -> P.Block:
-            new, entries = putting(block, needed, inner, saved, origin)
+            new, entries = putting(block, needed, inner, dataclasses.replace(put, start=0))
             made.extend(entries)
             return new
 
         return _in_arms(block, arm), tuple(made)
-    entry, put = entry_of([v if v in found else NOTHING for v in needed], saved, origin)
-    return dataclasses.replace(block, ops=(*ops[:at], *put, *ops[at:])), (entry,)
+    values = [v if v in found else NOTHING for v in needed]
+    entry, entered = entry_of(values, put.saved, put.origin)
+    return dataclasses.replace(block, ops=(*ops[:at], *entered, *ops[at:])), (entry,)
 
 
 def entry_of(

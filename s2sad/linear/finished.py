@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from s2sad.ir import program as P
 from s2sad.ir.program import Var
+from s2sad.ir.uncounted import uncounted
 from s2sad.ir.unused import without_unused
 from s2sad.ir.versions import Versions
 from s2sad.linear.bar_names import named
 from s2sad.linear.both_sweeps import BothSweeps
+from s2sad.linear.emptied import emptied
 from s2sad.linear.filled_displays import filled
 from s2sad.linear.forward_entry import named_text, settled
 from s2sad.linear.slots import Entry, narrowed, read_in
@@ -44,12 +46,15 @@ def with_backward(found: BothSweeps, program: P.Program) -> tuple[P.Program, lis
     together = found.made.sweep.written.sharing(program.block.params)
     made = settled(found.table, found.linear, program, together)
     entries = read_in(made, found.made.sweep.entries)
-    return without_unused(narrowed(made, entries)), entries
+    made = without_unused(uncounted(narrowed(made, entries)))
+    once = not found.table.derivation.reusable
+    return emptied(made, entries) if once else made, entries
 
 
 def with_forward(found: BothSweeps, program: P.Program, entries: Sequence[Entry]) -> P.Program:
     """Return a program whose backward sweep stands elsewhere, with what its tapes have to hold."""
-    return without_unused(narrowed(settled(found.table, found.linear, program), entries))
+    made = narrowed(settled(found.table, found.linear, program), entries)
+    return without_unused(uncounted(made))
 
 
 @dataclass(frozen=True)

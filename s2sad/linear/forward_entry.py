@@ -26,6 +26,8 @@ from s2sad.ir.flows import active_with, flows
 from s2sad.ir.from_tree import program_of
 from s2sad.ir.gathered import gathered
 from s2sad.ir.grown import grown
+from s2sad.ir.handed_last import handed_last
+from s2sad.ir.held_before import held_before
 from s2sad.ir.left_last import left_last
 from s2sad.ir.memories import memories
 from s2sad.ir.needless_memory import without_needless
@@ -276,6 +278,7 @@ def printed_of(table: Table, linear: Linear, made: P.Program, seeded: bool = Tru
 def named_text(table: Table, linear: Linear, made: P.Program) -> Named:
     """Return the text of a program with a backward sweep, whose algebra is done, and its names."""
     temps = _made_up(table.facts.analysed, linear, made)
+    made = checked(held_before(handed_last(made, _known(linear, made))))
     apart = crossing(made.block) if table.derivation.plain else frozenset[Var]()
     return printed_with_names(made, temps, _known(linear, made), False, apart)
 

@@ -56,10 +56,11 @@ def doc_of(d: Derivation, a: Analysed, active: tuple[str, ...]) -> str:
     what = "tangents" if d.abreast else "tangent"
     given = "tangents" if d.abreast or len(active) > 1 else "tangent"
     where = title_of(d, a.function.source)
-    return f"Value and {what} of {where}, given the {given} of {_listed(active)}."
+    return f"Value and {what} of {where}, given the {given} of {listed(active)}."
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def listed(names: tuple[str, ...]) -> str:
+    """Return names as a sentence lists them."""
     if len(names) == 1:
         return names[0]
     return ", ".join(names[:-1]) + " and " + names[-1]

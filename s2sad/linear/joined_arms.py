@@ -129,11 +129,14 @@ def way_back(
     if leaves_loop(fork.region):  # what is read of it goes on the tape
         return Way(arm, block, {}, bars)
     found = needed_in(block, (*arm.first, *arm.forward), P.bound(fork.region))
+    unbound = arm.acc.t.table.facts.unbound
     if sweep.loops or sweep.called:  # behind the arms it may have no value that could be kept
-        unbound = arm.acc.t.table.facts.unbound
         found += [v for v in dict.fromkeys(met_in(block)) if v in unbound and v not in found]
-    kept = {v: Var(v.name, v.kind) for v in found}
-    return Way(arm, substituted(block, kept), kept, bars)
+    given = dict(zip(arm.end.results, fork.outs, strict=False))  # the region gives it in any case
+    known = [v for v in found if v in given and given[v] not in sweep.values]
+    there = {v: given[v] for v in known if given[v] not in unbound}
+    kept = {v: Var(v.name, v.kind) for v in found if v not in there}
+    return Way(arm, substituted(block, {**kept, **there}), kept, bars)
 
 
 def choose(

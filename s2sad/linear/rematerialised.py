@@ -3,17 +3,19 @@
     for i in range(n):                      for i in range(n - 1, -1, -1):
         total += w[i + 1] * x                   w_bar[i + 1] += total_bar * x
 
-An index, a comparison of numbers, an item of memory that nobody writes: that is cheap. It is
-computed where it is read, if what it is made of is there.
+An index, a comparison of numbers, the length of an array, an item of memory that nobody writes:
+that is cheap. It is computed where it is read, if what it is made of is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
+from s2sad.ir.accesses import is_of_shape
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import with_blocks, with_end, with_operands
 from s2sad.linear.operands import kind_of
@@ -21,6 +23,8 @@ from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tape import needed_in
 from s2sad.primitives import language as L
+
+NONE: Mapping[Var, Operand] = {}
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,14 @@ class Part:
                 return all(isinstance(k, K.Num | K.NoneKind) for k in given)
             case "tuple":
                 return all(map(self._is_index, maker.operands))
+            case "field" if isinstance(given[0], K.Array) and _is_plain(v.kind):
+                return True  # a size, a shape
             case "item" | "field":
                 return self._is_steady(v, maker)
+            case "call":
+                arrays = all(isinstance(k, K.Array) for k in given[1:])
+                known = given[0] == K.Known(len) or is_of_shape(maker)
+                return arrays and isinstance(v.kind, K.Num) and known
         return False
 
     def _is_index(self, o: Operand) -> bool:
@@ -117,6 +127,30 @@ def rematerialised(back: P.Block, part: Part, forward: tuple[P.Operation, ...]) 
     return _Again(part, frozenset(kept)).block(back, frozenset(again))
 
 
+def tests_again(back: P.Block, part: Part, forward: tuple[P.Operation, ...]) -> P.Block:
+    """Return a backward sweep, in the function of its forward sweep, that asks tests once more.
+
+    A test has no name then. What it compares is there: it is given, or is read in any case.
+    """
+    needed = {*needed_in(back, forward, tuple(part.here))}
+    tests = {v: op for v in needed if (op := part.cheap(v)) and op.primitive.form == "compare"}
+    there = needed - tests.keys() | {*part.t.table.facts.program.block.params}
+    again = {v for v, op in tests.items() if there.issuperset(_read(op))}
+    kept = frozenset(v for op in tests.values() for v in _read(op))
+    return _Again(part, kept).block(back, frozenset(again))
+
+
+def _read(op: Op) -> list[Var]:
+    return [v for v in map(P.variable, op.operands) if v is not None]
+
+
+def _is_plain(kind: K.Kind) -> bool:
+    """Say whether a kind is of a number, or of a tuple of numbers."""
+    return isinstance(kind, K.Num) or (
+        isinstance(kind, K.Tuple) and all(isinstance(k, K.Num) for k in kind.items)
+    )
+
+
 def _is_whole(kind: K.Kind) -> bool:
     return isinstance(kind, K.Num) and kind.type == "int"
 
@@ -126,18 +160,30 @@ class _Again:
     part: Part
     kept: frozenset[Var]
 
-    def block(self, block: P.Block, again: frozenset[Var]) -> P.Block:
-        """Return a block in which what is read `again` is computed where it is read."""
+    @property
+    def users(self) -> frozenset[str]:
+        function = self.part.t.table.facts.analysed.function
+        return function.locals - function.temps
+
+    def block(
+        self, block: P.Block, again: frozenset[Var], around: Mapping[Var, Operand] = NONE
+    ) -> P.Block:
+        """Return a block in which what is read `again` is computed where it is read.
+
+        What has a name of the user's is computed once, and may have been `around` this block.
+        """
         ops: list[P.Operation] = []
+        once = {**around}
         for operation in block.ops:
-            table: dict[Var, Operand] = {}
+            table = {**once}
             made = self.made(P.operands(operation), again, table)
             ops += [replace(op, origin=operation.origin) for op in made]
             new = with_operands(operation, table)
             if not isinstance(new, Op):
-                new = with_blocks(new, lambda b: self.block(b, again))
+                new = with_blocks(new, partial(self.block, again=again, around=table))
             ops.append(new)
-        table = {}
+            once |= {v: now for v, now in table.items() if v.name in self.users}
+        table = {**once}
         ops += self.made(block.end.results, again, table)
         return with_end(P.Block(block.params, tuple(ops), block.end), table)
 

@@ -1,9 +1,12 @@
 """A function of the user's turned round: its forward keeps what its reverse reads.
 
-    y = g(a, b)     forward sweep     y, saved = g_forward(a, b)
-                    backward sweep    a_bar, b_bar = g_reverse(saved, y_bar)
+    y = g(a, b)     forward sweep     y, g_saved = g_forward(a, b)
+                    backward sweep    a_bar, b_bar = g_reverse(g_saved, b, y_bar)
 
-It is made once per pattern of kinds and activities.
+It is made once per pattern of kinds and activities. A number without a derivative is passed by the
+caller, who has it still: a step, a factor. Where nothing else is read, the function is called as it
+is. In a function that calls itself the reverse is called before it is known what it reads: there
+the forward keeps all.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from s2sad.linear.by_identity import is_memory, is_structure
 from s2sad.linear.by_symmetry import goes_by_symmetry, pair_by_symmetry
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.finished import apart, tell, text_of_sweeps, with_forward
+from s2sad.linear.function_facts import listed
 from s2sad.linear.headings import headed
 from s2sad.linear.read_outside import data_outside, kept_outside, note_outside
 from s2sad.linear.ready import key_of, ready_to_reverse
@@ -30,10 +34,14 @@ from s2sad.linear.stories import Sides, story_of_reverse
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.transpose import parted, transpose
 from s2sad.linear.user_calls import UserCall, name_of
+from s2sad.modes.assemble import wrapped
 from s2sad.modes.shadows import define_with
+from s2sad.names import Names
+from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.steps.derivation import Derivation, memory_of
 from s2sad.steps.joining import add
+from s2sad.steps.parts import sentence, title_of
 
 
 @dataclass(frozen=True)
@@ -74,8 +82,12 @@ def reverse_pair(
     """
     key: Any = ("reverse on the program", key_of(call, wrt, lent), bare)
     key += (frozenset(call.given),) if goes_by_symmetry(d, call) else ()
+    supplied = _supplied(call) - {*wrt}
+    key += (supplied,)
     known = d.forwards.get(key)
     if isinstance(known, Reverse):
+        if _begun(key) in d.forwards:
+            d.forwards[_met(key)] = True
         return known
     symmetric = pair_by_symmetry(d, call, wrt, lent)
     if symmetric is not None:
@@ -105,6 +117,7 @@ def reverse_pair(
         d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), wrt, shadows, seeded
     )
     d.forwards[key] = found
+    d.forwards[_begun(key)] = True
     d.reverses[found.forward] = found.reverse
     value, dot = linear.program.block.end.results
     bar = Var(f"{a.function.result}_bar", tangent_kind(a.kinds.result))
@@ -128,46 +141,90 @@ def reverse_pair(
         block = kept_outside(t, block)
     forward = (*made.forward, *t.ops)
     reverse = apart(both, block, forward)
+    del d.forwards[_begun(key)]
+    met = _met(key) in d.forwards
+    mine = {params[p] for p in supplied & params.keys() if not params[p].cell}
+    passed = [v for v in reverse.needed if v in mine and not met]
+    saved = [v for v in reverse.needed if v not in passed]
+    keeps = bool(saved) or met or bool(call.extra)
+    found = dataclasses.replace(found, passed=tuple(v.name for v in passed), saved=keeps)
+    d.forwards[key] = found
     t = Tangents(table)
-    kept = t.emit(L.TUPLE, reverse.needed, K.UNKNOWN)
+    kept = saved[0] if len(saved) == 1 else t.emit(L.TUPLE, saved, K.UNKNOWN)
     given_back = kept if bare else t.emit(L.TUPLE, (value, kept), K.UNKNOWN)
     block = P.Block(program.block.params, (*forward, *t.ops), P.End("next", (given_back,)))
     whole = with_forward(both, dataclasses.replace(program, block=block), reverse.entries)
-    doc = f"Value of {base}, and what its reverse needs."
+    where = title_of(d, a.function.source)
+    doc = f"{sentence(where)}, with the values that {found.reverse} reads."
     if bare:
-        doc = f"What the reverse of {base} needs."
+        doc = f"What {found.reverse} reads of {where}."
     text = text_of_sweeps(both, whole)
     sides = Sides(
-        text.program.block, text.names, reverse.block, tuple(reverse.entries), tuple(reverse.needed)
+        text.program.block, text.names, reverse.block, tuple(reverse.entries), tuple(saved)
     )
     story = d.told[a]
     tell(both, sides)
-    node = define_with(a.function.node, found.forward, doc, text.body, [])
-    add(d, node, a.function.source.fn, a)
-    saved = Var("saved", K.UNKNOWN)
-    start: tuple[P.Operation, ...] = ()
-    if reverse.needed:
-        start = (P.Op(tuple(reverse.needed), L.UNPACK, (saved,)),)
-    given = (saved, *given)
-    block = P.Block(given, (*start, *reverse.block.ops), reverse.block.end)
+    if keeps:
+        node = define_with(a.function.node, found.forward, doc, text.body, [])
+        add(d, node, a.function.source.fn, a)
+    block = _of_reverse(reverse.block, saved, [*passed, *given], keeps)
     text = text_of_sweeps(both, P.Program(found.reverse, block, None))
     if d.telling:
-        d.told[a] = story_of_reverse(
-            both, dataclasses.replace(sides, names_there=text.names), story
-        )
-    node = gast.FunctionDef(
-        found.reverse,
-        gast.arguments(
-            [gast.Name(v.name, gast.Param(), None, None) for v in given], [], None, [], [], None, []
-        ),
-        [
-            gast.Expr(gast.Constant(f"Cotangents of the arguments of {base}.", None)),
-            *text.body,
-        ],
-        [],
-        None,
-        None,
-        [],
-    )
-    add(d, node, a.function.source.fn, a)
+        there = dataclasses.replace(sides, names_there=text.names)
+        d.told[a] = story_of_reverse(both, there, story)
+    doc = _doc_of_reverse(found, where, [v.name for v in bars.values()])
+    add(d, _defined(found.reverse, block.params, doc, text.body), a.function.source.fn, a)
     return found
+
+
+def _begun(key: Any) -> Any:
+    """Return the key that says that a pair is being made."""
+    return "begun", key
+
+
+def _met(key: Any) -> Any:
+    """Return the key that says that a pair was called while it was made."""
+    return "met", key
+
+
+def _supplied(call: UserCall) -> frozenset[str]:
+    """Return the parameters that are given numbers which the caller has still, by their names."""
+    everything = {**call.given, **call.extra}
+    return frozenset(
+        p
+        for p, o in everything.items()
+        if isinstance(o, P.Const) or (isinstance(o, Var) and not o.cell)
+        if isinstance(call.params.get(p), K.Num)
+    )
+
+
+def _of_reverse(block: P.Block, saved: list[Var], given: list[Var], keeps: bool) -> P.Block:
+    """Return the block of a reverse, with what it is given: what was kept, then the rest."""
+    if not keeps:
+        return P.Block(tuple(given), block.ops, block.end)
+    taken = {v.name for v in given}
+    if len(saved) == 1 and saved[0].name and saved[0].name not in taken:
+        return P.Block((saved[0], *given), block.ops, block.end)
+    kept = Var(Names(taken).fresh("kept"), K.UNKNOWN)
+    start: tuple[P.Operation, ...] = ()
+    if saved:
+        start = (P.Op(tuple(saved), L.UNPACK if len(saved) > 1 else L.SAME, (kept,)),)
+    return P.Block((kept, *given), (*start, *block.ops), block.end)
+
+
+def _doc_of_reverse(pair: Reverse, where: str, shadows: list[str]) -> str:
+    """Return the docstring of a reverse."""
+    by = f" with respect to {listed(pair.active)}" if pair.active else ""
+    results = (*pair.shadows, *(["its result"] if pair.seeded else []))
+    several = "adjoints" if len(results) > 1 else "adjoint"
+    given = f", given the {several} of {listed(results)}" if results else ""
+    updated = f"; updates {listed(tuple(shadows))} in place" if shadows else ""
+    return f"Adjoint of {where}{by}{given}{updated}."
+
+
+def _defined(function: str, given: tuple[Var, ...], doc: str, body: Block) -> Node:
+    """Return the definition of a function of plain parameters."""
+    params = [gast.Name(v.name, gast.Param(), None, None) for v in given]
+    args = gast.arguments(params, [], None, [], [], None, [])
+    docstring = gast.Expr(gast.Constant(wrapped(doc), None))
+    return gast.FunctionDef(function, args, [docstring, *body], [], None, None, [])

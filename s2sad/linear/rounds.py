@@ -19,7 +19,7 @@ from s2sad.ir import program as P
 from s2sad.ir.left_last import may_leave
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import substituted
-from s2sad.linear.counted import counted, entry_of, putting
+from s2sad.linear.counted import Put, at_last, behind, counted, putting
 from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.slots import UNREAD, Entry
 from s2sad.linear.sweep_state import Reason, Sweep, Tape
@@ -165,9 +165,10 @@ def kept(sweep: Sweep, loop: Loop, tape: Tape, back: P.Block, t: Tangents) -> Ke
         back, starts = handed_back(sweep, loop, needed, back)
         needed = needed_in(back, (), there)
     rest = [v for v in needed if v not in free]
-    if left and not rest:
-        return _of_counted(sweep, loop, numbers, needed, back, t)
-    alone = not sweep.tape.shares and tape.list is None and rest and not free & {*needed}
+    counts = not free.isdisjoint(needed)
+    if left and (counts or not rest):
+        return _of_counted(sweep, (numbers, tape), (loop, back), needed, t)
+    alone = not sweep.tape.shares and tape.list is None and rest and not counts
     if left or numbers is None or alone:
         made = _over_tape(sweep, loop, needed, back, t)
     else:
@@ -184,42 +185,63 @@ def _by_numbers(
     t: Tangents,
 ) -> Kept:
     """Return a loop that runs backward by numbers, with what else it needs on the tape."""
-    (numbers, tape), (forward, back) = rounds, loop
-    rest = [v for v in needed if v is not numbers.index]
+    numbers, tape = rounds
     counts = numbers.index in needed
     index = Var(numbers.index.name if counts else UNREAD, K.INT)
     over = numbers.turned(sweep, t) if counts else numbers.again(t)
-    fresh = [Var(v.name, v.kind) for v in rest]
-    table: dict[Var, Operand] = {numbers.index: index, **dict(zip(rest, fresh, strict=True))}
-    body = substituted(back, table)
-    if rest:
-        entry, put = entry_of(rest, tape_of(tape), forward.origin)
-        inner = P.Block(forward.body.params, (*forward.body.ops, *put), forward.body.end)
-        forward = replace(forward, body=inner)
-        t.origin = forward.origin
-        with t.inside() as before:
-            found = taken(tape, fresh, t)
-        sweep.entries.append(Entry((entry,), found, tuple(fresh)))
-        body = replace(body, ops=(*before, *body.ops))
+    rest = [v for v in needed if v is not numbers.index]
+    forward, body = _with_tape(sweep, tape, loop, rest, t)
+    body = substituted(body, {numbers.index: index})
     if sweep.tape.shares or tape.list is None:
         return Kept((forward,), over, index, body)
+    return Kept((*_begun(tape, forward, t), forward), over, index, body)
+
+
+def _with_tape(
+    sweep: Sweep, tape: Tape, loop: tuple[Loop, P.Block], rest: Sequence[Var], t: Tangents
+) -> tuple[Loop, P.Block]:
+    """Return a loop and what undoes one round of it, with `rest` on the tape.
+
+    The backward sweep takes an entry first of all, so nothing may be put there behind it.
+    """
+    forward, back = loop
+    if not rest:
+        return loop
+    seen = {*P.bound(forward), *heads_of(forward)}
+    saved = tape_of(tape)
+    written = t.table.facts.analysed.function.origins.get
+    start = max(behind(forward.body, saved), at_last(forward, rest, written))
+    put = Put(saved, forward.origin, start)
+    made, entries = putting(forward.body, rest, seen, put)
+    fresh = [Var(v.name, v.kind) for v in rest]
+    table: dict[Var, Operand] = dict(zip(rest, fresh, strict=True))
+    body = substituted(back, table)
+    t.origin = forward.origin
+    with t.inside() as before:
+        found = taken(tape, fresh, t)
+    sweep.entries.append(Entry(entries, found, tuple(fresh)))
+    return replace(forward, body=made), replace(body, ops=(*before, *body.ops))
+
+
+def _begun(tape: Tape, loop: Loop, t: Tangents) -> tuple[Op, ...]:
+    """Return what makes the tape of a loop; one that is gone through is so from its end."""
+    assert tape.list is not None
     if tape.back is not None:
         t.add(_called(tape.back, reversed, tape.list, t))
-    made = Op((tape.list,), L.LIST, (), (), (), (), forward.origin)
-    return Kept((made, forward), over, index, body)
+    return (Op((tape.list,), L.LIST, (), (), (), (), loop.origin),)
 
 
 def _of_counted(
     sweep: Sweep,
-    loop: Loop,
-    numbers: Rounds | None,
+    rounds: tuple[Rounds | None, Tape],
+    loop: tuple[Loop, P.Block],
     needed: Sequence[Var],
-    back: P.Block,
     t: Tangents,
 ) -> Kept:
     """Return a loop that counts its rounds, and runs backward by their number."""
-    counting, count = counted(loop)
-    sweep.reasons[count] = Reason("rounds", (loop,))
+    (numbers, tape), (forward, back) = rounds, loop
+    counting, count = counted(forward)
+    sweep.reasons[count] = Reason("rounds", (forward,))
     if not needed or numbers is None:
         over = Rounds(count, _NONE, count).again(t)
         return Kept((counting,), over, Var(UNREAD, K.INT), back)
@@ -231,7 +253,11 @@ def _of_counted(
         t.add(Op((part,), L.SLICE, (P.Const(None), count, P.Const(None)), told))
         done = t.emit(L.ITEM, (numbers.again(t), part), K.UNKNOWN)
         over = t.call(P.Outer("reversed", K.Known(reversed)), (done,), K.UNKNOWN)
-    return Kept((counting,), over, index, substituted(back, {numbers.index: index}))
+    rest = [v for v in needed if v is not numbers.index]
+    counting, body = _with_tape(sweep, tape, (counting, back), rest, t)
+    body = substituted(body, {numbers.index: index})
+    begun = () if tape.list is None else _begun(tape, forward, t)
+    return Kept((*begun, counting), over, index, body)
 
 
 def _the_same(sweep: Sweep, given: Operand) -> Operand:
@@ -249,7 +275,7 @@ def _over_tape(sweep: Sweep, loop: Loop, needed: Sequence[Var], back: P.Block, t
     saved = Var("saved", K.List(K.UNKNOWN))
     tape = Op((saved,), L.LIST, (), (), (), (), loop.origin)
     seen = {*P.bound(loop), *heads_of(loop)}
-    body, entries = putting(loop.body, needed, seen, saved, loop.origin)
+    body, entries = putting(loop.body, needed, seen, Put(saved, loop.origin))
     fresh = tuple(Var(v.name, v.kind) for v in needed)
     over = t.call(P.Outer("reversed", K.Known(reversed)), (saved,), K.UNKNOWN)
     sweep.entries.append(Entry(entries, None, fresh))

@@ -17,7 +17,7 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import op_with
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import Tangents
-from s2sad.linear.user_calls import CallOfUser
+from s2sad.linear.user_calls import CallOfUser, name_of
 from s2sad.primitives import language as L
 from s2sad.steps.pairs import Target
 from s2sad.steps.recompute import check_repeatable, runs_again
@@ -48,7 +48,7 @@ def run_again(sweep: Sweep, op: Op, noted: CallOfUser, name: str, t: Tangents) -
 
     `op` is the tangent of the call. Of what nothing is known nobody can make a copy: it is refused.
     """
-    saved = Var("saved", K.UNKNOWN)
+    saved = Var(f"{name_of(noted.call.fn)}_saved", K.UNKNOWN)
     made = _forward(noted, name, (saved,))
     table: dict[Var, Operand] = {}
     for v in filter(None, map(P.variable, P.operands(made))):

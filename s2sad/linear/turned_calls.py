@@ -50,7 +50,8 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     everything = {**call.given, **call.extra}
     given: list[Operand]
     if again:
-        given = [run_again(sweep, op, noted, pair.forward, t)]
+        kept = [run_again(sweep, op, noted, pair.forward, t)] if pair.saved else []
+        given = [*kept, *_passed(noted, pair)]
     else:
         given = _kept(sweep, noted, pair)
     for p in pair.shadows:
@@ -77,10 +78,17 @@ def _kept(sweep: Sweep, noted: CallOfUser, pair: Reverse) -> list[Operand]:
         sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
         sweep.reasons[saved] = Reason("call", (noted.op,))
         kept.append(saved)
-    elif noted.op.primitive is L.CALL:  # the reverse computes all once more, so the call may go
+    elif (
+        pair.values and noted.op.primitive is L.CALL
+    ):  # the reverse computes all once more, so the call may go
         sweep.instead[noted.op] = (replace(noted.op, primitive=L.COMPUTE, writes=()),)
+    return [*kept, *_passed(noted, pair)]
+
+
+def _passed(noted: CallOfUser, pair: Reverse) -> list[Operand]:
+    """Return what the caller passes to a reverse: arguments of the call, which it has still."""
     everything = {**noted.call.given, **noted.call.extra}
-    return [*kept, *(o for p in pair.passed if isinstance(o := everything[p], P.OPERANDS))]
+    return [o for p in pair.passed if isinstance(o := everything[p], P.OPERANDS)]
 
 
 def _reversed(

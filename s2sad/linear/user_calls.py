@@ -450,7 +450,7 @@ def forward_of(noted: CallOfUser, name: str) -> tuple[tuple[Op, ...], Var]:
     """Return the call of a forward in the place of a call, and what that has saved."""
     op, plain = noted.op, noted.call.plain
     extra = tuple(noted.call.extra.items())
-    both, saved = Var("", K.UNKNOWN), Var("saved", K.UNKNOWN)
+    both, saved = Var("", K.UNKNOWN), Var(f"{name_of(noted.call.fn)}_saved", K.UNKNOWN)
     operands = (P.Outer(name, K.UNKNOWN), *plain)
     settings = (*noted.call.named.items(), *extra)
     made = Op((both,), L.CALL, operands, settings, op.reads, op.writes, op.origin)

@@ -141,7 +141,7 @@ def _lists_in(loop: Node) -> Iterator[list[Any]]:
 def _handed(last: Node, bare: bool, story: Story) -> list[tuple[Any, Any]]:
     """Return where the values stand that a forward function returns for its reverse."""
     whole = last.value if bare else last.value.elts[1]
-    if len(story.handed) == 1 and not story.settled:
+    if len(story.handed) == 1:
         return [(last, "value") if bare else (last.value.elts, 1)]
     return [(whole.elts, i) for i in range(len(story.handed))]
 
