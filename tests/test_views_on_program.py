@@ -171,3 +171,70 @@ def test_cotangents_of_a_structure_of_complex_arrays():
     expected = s2sad.grad(f)([Z, Z + 1.0])
     found = leaves([fn([Z.copy(), Z + 1.0])])
     np.testing.assert_allclose(found, leaves([expected]), 1e-10)
+
+
+def written_through_a_transpose(x):
+    M = np.outer(x, x[:3])
+    C = M.T
+    for j in range(1, 3):
+        C[j] -= x[j] * C[j - 1]
+        C[j] *= C[j, 0]
+    M[1] = M[2] * C[0, 3]
+    return np.sum(M**3) + C[1, 2] * np.sum(C)
+
+
+def a_view_of_a_view(x):
+    M = np.outer(x, x)
+    R = np.flip(M.T[1:], 1)
+    row = R[0]
+    row[1:] = row[:-1] * x[1:]
+    R += x
+    M[0] *= R[2]
+    R[...] = R * np.sum(M)
+    return np.sum(M * R[0]) + row[0]
+
+
+def under_two_names(x):
+    M = np.outer(x, x[:3])
+    N = M
+    C = M.T
+    C[0] *= x
+    D = np.swapaxes(C, 0, 1)
+    D[0] = M[1] * N[2]
+    return np.sum(M**2) * N[0, 0]
+
+
+def in_each_round(x):
+    M = np.outer(x, x)
+    for k in range(3):
+        if x[k] > 0.5:
+            C = np.rot90(M, k)
+            C[k] *= x
+            C += x[k]
+        M = M * M[k]
+    return np.sum(M)
+
+
+BY_NAME = [written_through_a_transpose, a_view_of_a_view, under_two_names, in_each_round]
+
+
+@pytest.mark.parametrize("f", BY_NAME)
+def test_a_sure_view_has_that_view_of_a_cotangent(f):
+    made = request(f, X, "value_and_grad")
+    fn, text = derived(made)
+    value, gradient = fn(X.copy())
+    assert value == f(X.copy()) and "shadows" not in text
+    np.testing.assert_allclose(gradient, slopes(lambda a: f(a.copy()), X), 1e-6, 1e-8)
+
+
+def test_two_views_may_show_one_hooked_place():
+    def f(x):
+        M = np.outer(x, x)
+        part = M.T[0]
+        other = np.flip(M, 0)[3]
+        M[0] = x
+        part = s2sad.adjoint_hook(part, lambda bar: 2.0 * bar)
+        return np.sum(other**2) + part[1]
+
+    with pytest.raises(s2sad.Error, match="has another name"):
+        derived(request(f, X, "grad"))

@@ -21,6 +21,7 @@ from s2sad.linear.turned_calls import turned_call
 from s2sad.linear.turned_cells import turned_cell
 from s2sad.linear.turned_hooks import turned_hook
 from s2sad.linear.turned_identity import turned_structure
+from s2sad.linear.turned_lists import makes_list, turned_list
 from s2sad.linear.turned_memory import (
     function_of,
     makes_object,
@@ -53,7 +54,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     if acc.shadows is not None and turned_structure(sweep, op, acc, acc.shadows):
         return
     if form in ("put item", "put field"):
-        turned_put(sweep, op, acc)
+        turned_put(sweep, op, original, acc)
         return
     if form in ("augmented item", "augmented", "augmented field"):
         turned_augmented(sweep, op, acc)
@@ -78,6 +79,9 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     if any(p.object in sweep.values for p in op.writes):
         raise NotYet(f"{form}, which writes a shadow, turned round")
     if acc.shadows is None and any(v in sweep.values and in_place(sweep, v) for v in op.outs):
+        if makes_list(op, sweep, acc.t.table):
+            turned_list(sweep, op, acc)
+            return
         if form in ("item", "field", "same"):
             return  # its cotangent is that part of its owner's
         if form in ("list", "dict") or makes_object(op):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import gast
@@ -25,8 +25,16 @@ from s2sad.linear.by_identity import (
     parts_below,
 )
 from s2sad.linear.operands import is_array, kind_of
-from s2sad.linear.part_by_part import add_into, add_to_field, kind_in_the_end, zeros_of
+from s2sad.linear.part_by_part import (
+    add_into,
+    add_to_field,
+    copied,
+    kind_in_the_end,
+    zeros_of,
+)
+from s2sad.linear.seen_alike import seen_alike
 from s2sad.linear.tangent_table import NOTHING, NotYet, Tangents, tangent_kind
+from s2sad.linear.tangents_of import told_by
 from s2sad.linear.zero_tangents import check_bound, nothing, zeros_like
 from s2sad.linear.zero_tangents import part as part_of
 from s2sad.primitives import language as L
@@ -228,9 +236,9 @@ class Cotangents:
         if op.primitive is L.SAME:
             self.add(owner_of(op), bar)
             return
-        owner = self.buffer(owner_of(op))
-        if op.primitive is L.ITEM:
-            index = t.index(op.operands[1])
+        owner = self.buffer(dot if op.primitive is L.TANGENT else owner_of(op))
+        if op.primitive in (L.ITEM, L.TANGENT):
+            index = t.index(op.operands[1]) if op.primitive is L.ITEM else P.Const(...)
             places = (Place(owner, (P.Item(index),)),)
             given: tuple[Operand, ...] = (owner, index, bar.value)
             t.add(Op((), L.AUGMENTED_ITEM["Add"], given, (), (), places, t.origin))
@@ -340,12 +348,19 @@ class Cotangents:
         if self.shadows is not None and dot in self.shadows.dots:
             return self.shadows.of(self.t, v)
         ref = self.refs.get(dot)
+        if bar is not None and isinstance(bar.value, Var) and self.picks_items(dot):
+            return bar.value
         if ref is not None:
             owner = self.buffer(owner_of(ref))
             if ref.primitive is L.SAME:
                 return owner
+            if ref.primitive is L.TANGENT:
+                return seen_alike(self.t, told_by(ref), owner)
             rest = tuple(self.t.index(o) for o in ref.operands[1:])
-            return self.t.emit(ref.primitive, (owner, *rest), tangent_kind(v.kind))
+            shown = self.t.emit(ref.primitive, (owner, *rest), tangent_kind(v.kind))
+            if self.picks_items(dot):
+                self._hold(dot, Bar(shown, True))
+            return shown
         if isinstance(v.kind, K.Tuple) or not (is_array(v.kind) or K.is_container(v.kind)):
             raise NotYet(f"a cotangent in place of {K.describe(v.kind)}")
         if bar is None:
@@ -364,14 +379,21 @@ class Cotangents:
             value = bar.value or P.Const(None)
         elif not is_array(v.kind):
             assert bar.value is not None
-            value = zeros_of(self.t, v)
-            add_into(self.t, value, bar.value, None)
+            value = copied(self.t, v, bar.value)
         else:
             assert bar.value is not None
             value = self.t.emit(L.method("copy"), (bar.value,), tangent_kind(v.kind))
         assert isinstance(value, Var)
         self._hold(dot, Bar(value, True))
         return value
+
+    def picks_items(self, dot: Var) -> bool:
+        """Say whether this is a slice of a list: its cotangent is a list of the same shadows."""
+        ref = self.refs.get(dot)
+        if ref is None or ref.primitive is not L.ITEM:
+            return False
+        of_list = isinstance(K.without_none(self.value(owner_of(ref)).kind), K.List)
+        return of_list and not isinstance(kind_of(ref.operands[1]), K.Num)
 
     def born(self, dot: Var) -> None:
         """Let a structure have a cotangent from here on: none yet, or zeros in all its places."""
@@ -385,8 +407,11 @@ class Cotangents:
 
     def before_region(self, dots: Iterable[Var]) -> None:
         """Let structures that a region meets have shadows, which are changed in place there."""
-        for dot in dots:
-            held = self.of.get(dot)
+        every = dict.fromkeys(d for dot in dots for d in owners_of(self.refs, dot))
+        for dot in reversed(every):
+            if self.picks_items(dot):
+                self.buffer(dot)
+            held = None if dot in self.refs else self.of.get(dot)
             lent = held is not None and not held.own and dot in self.values
             if dot in self.unborn or (lent and is_structure(self.value(dot).kind)):
                 self.buffer(dot)
@@ -410,12 +435,21 @@ def bar_name(v: Var) -> str:
 def owner_of(ref: Op) -> Var:
     """Return the tangent of the memory of which an operation reads a part."""
     owner = ref.operands[0]
+    if ref.primitive is L.TANGENT:
+        told = told_by(ref)
+        owner = told.dots[told.bases[0]]
     assert isinstance(owner, Var)
     return owner
 
 
 def root_of(refs: Mapping[Var, Op], dot: Var) -> Var:
     """Return the tangent of the memory that one is a part of."""
+    return [*owners_of(refs, dot)][-1]
+
+
+def owners_of(refs: Mapping[Var, Op], dot: Var) -> Iterator[Var]:
+    """Yield a tangent, and those of the memory that it is a part of."""
+    yield dot
     while dot in refs:
         dot = owner_of(refs[dot])
-    return dot
+        yield dot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
@@ -10,27 +10,31 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import owner_of, root_of
 from s2sad.linear.operands import kind_of
+from s2sad.linear.seen_alike import shows_array
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import Table
+from s2sad.linear.turned_lists import makes_list
 
 
-def parts_of_memory(
-    block: P.Block, values: Mapping[Var, Var], changed: Set[Var], makers: Mapping[Var, Op]
-) -> dict[Var, Op]:
-    """Return what reads parts of memory that is `changed`, or of structures, by its tangent."""
-    found: dict[Var, Op] = {}
+def parts_of_memory(block: P.Block, sweep: Sweep, table: Table) -> dict[Var, Op]:
+    """Return what reads parts of memory that changes, or of structures, by its tangent."""
+    found, values = dict[Var, Op](), sweep.values
     for op in P.every(block):
+        if isinstance(op, Op) and shows_array(table, op) and owner_of(op) in values:
+            found[op.outs[0]] = op
         if not isinstance(op, Op) or op.primitive.form not in ("item", "field", "same"):
             continue
         (out,), owner = op.outs, op.operands[0]
         if out not in values or not isinstance(owner, Var) or owner not in values:
             continue
         kind, whole = values[out].kind, values[owner].kind
-        shows = isinstance(kind, K.Array) and values[out] in changed
+        shows = isinstance(kind, K.Array) and values[out] in table.facts.written
         if isinstance(whole, K.Tuple) or not (shows or is_structure(kind)):
             continue
+        if makes_list(op, sweep, table):
+            continue
         picks = op.primitive.form == "item" and isinstance(whole, K.Array)
-        if not (picks and copies(op.operands[1], makers)):
+        if not (picks and copies(op.operands[1], sweep.makers)):
             found[out] = op
     return found
 

@@ -37,16 +37,25 @@ def zeros_of(t: Tangents, v: Var) -> Var:
         made = _zeros(t, lambda: v, kind)
         assert isinstance(made, Var)
         return made
-    if _holds_floats(_kinds(t.table, v), K.List):
+    if _holds_floats(kinds_of(t.table, v), K.List):
         count = t.call(P.Outer("len", K.Known(len)), (v,), K.INT)
         one = t.emit(L.LIST, (P.Const(0.0),), tangent_kind(v.kind))
         return t.emit(L.INFIX["Mult"], (one, count), tangent_kind(v.kind))
-    if _holds_floats(_kinds(t.table, v), K.Dict, K.OpenDict):
+    if _holds_floats(kinds_of(t.table, v), K.Dict, K.OpenDict):
         fn = P.Outer("dict.fromkeys", K.Known(dict.fromkeys))
         return t.call(fn, (v, P.Const(0.0)), tangent_kind(v.kind))
     given = v in t.table.facts.params and v not in t.table.facts.written
     more = () if given and not holds_joined(v.kind) else (P.Const(0.0),)
     return t.call(t.table.helper(runtime.zeros_like), (v, *more), tangent_kind(v.kind))
+
+
+def copied(t: Tangents, v: Var, value: Operand) -> Var:
+    """Return the cotangent of a structure as one that may be changed in place."""
+    if _holds_floats(kinds_of(t.table, v), K.List):
+        return t.call(P.Outer("list", K.Known(list)), (value,), tangent_kind(v.kind))
+    made = zeros_of(t, v)
+    add_into(t, made, value, None)
+    return made
 
 
 def _holds_floats(kinds: Sequence[Kind], *classes: type[Kind]) -> bool:
@@ -92,11 +101,11 @@ def _act_on_field(
 
 def kind_in_the_end(table: Table, v: Var) -> Kind | None:
     """Return the kind of a structure in the end; None where that has other parts than before."""
-    known = _kinds(table, v)
+    known = kinds_of(table, v)
     return v.kind if known and all(_parts(k) == _parts(v.kind) for k in known) else None
 
 
-def _kinds(table: Table, v: Var) -> list[Kind]:
+def kinds_of(table: Table, v: Var) -> list[Kind]:
     """Return the kinds that a structure may have at any time; none where nobody knows.
 
     What is written has the kinds of all that its name is known to mean.

@@ -89,7 +89,8 @@ def _by_pullback(
     assert pull is not None
     bound = bound_to(t, told, pull, "pullback")
     first, second, *names = registry.positional_names(pull, 0)
-    arriving = _named(t, told.out, out_bar)
+    # Rules of the house read tuples by places, whatever the library's class is.
+    arriving = out_bar if registry.is_ours(pull) else _named(t, told.out, out_bar)
     given: dict[str, Operand | tuple[Operand, ...]] = {first: arriving, second: told.out}
     given |= _plain(bound) | bound.settings
     given |= as_arrays(t, told, bound)

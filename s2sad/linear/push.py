@@ -12,7 +12,6 @@ import dataclasses
 from collections.abc import Sequence
 
 import gast
-import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
@@ -28,6 +27,7 @@ from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.raising import may_raise, refuse_caught
 from s2sad.linear.regular_points import chosen, regular, zero_test
 from s2sad.linear.ruled import spliced_in
+from s2sad.linear.seen_alike import seen_alike, surely_shows
 from s2sad.linear.tangent_table import NOTHING, Table, Tangents
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.zero_tangents import nothing
@@ -93,8 +93,8 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
                 "s2sad cannot tell whether this is a view of an array, and it is written.",
                 "Make it an array of its own: .copy().",
             )
-        if _surely_shows(t, told, base) and rule.view == "always" and isinstance(kind, K.Array):
-            return _seen_alike(t, told, shadow)
+        if surely_shows(t.table, told, t.origin):
+            return seen_alike(t, told, shadow)
         return t.call(t.table.helper(same), (shadow, value, base, told.out), kind)
     if not isinstance(kind, K.Array) or not kind.rank:
         shown = value in told.dots or isinstance(kind, K.Opaque)
@@ -119,26 +119,6 @@ def _together(t: Tangents, pairs: Sequence[tuple[Operand, Operand]]) -> tuple[Op
     bases, shadows = ([p[side] for p in pairs] for side in (0, 1))
     kinds = K.Tuple(tuple(map(kind_of, bases)))
     return t.emit(L.TUPLE, bases, kinds), t.emit(L.TUPLE, shadows, kinds)
-
-
-def _surely_shows(t: Tangents, told: Computed, base: Operand) -> bool:
-    """Say whether a value is a view of what it is made of, whatever that is."""
-    link = t.table.facts.aliases.links_after.get(t.origin, {}).get(told.out.name)
-    word = base.name if isinstance(base, Var) else ""
-    known = getattr(np, getattr(told.fn, "__name__", ""), None) is told.fn
-    return known and link is not None and link.base == word and not (link.maybe or link.fixed)
-
-
-def _seen_alike(t: Tangents, told: Computed, shadow: Operand) -> Var:
-    """Return the view of a shadow that is what the value is of the array."""
-    given = tuple(shadow if told.bases == (at,) else o for at, o in enumerate(told.given))
-    count = len(given) - len(told.words)
-    made = t.call(t.table.outer(np, told.fn.__name__), given[:count], told.out.kind)  # type: ignore[attr-defined]
-    op = t.ops[-1]
-    assert isinstance(op, Op)
-    settings = tuple(zip(told.words, given[count:], strict=True))
-    t.ops[-1] = dataclasses.replace(op, settings=settings)
-    return made
 
 
 def _is_new(t: Tangents, value: Operand) -> bool:

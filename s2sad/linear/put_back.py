@@ -54,7 +54,8 @@ class Written:
             return []
         mixed = self.memory.is_outside(root)
         may_be = [r for r in self.writes if r is root or (mixed and self._may_be_mixed(r))]
-        return [w for r in may_be for w in self.writes[r]]
+        found = [w for r in may_be for w in self.writes[r]]
+        return [w for w in found if not _moves(w)] if _is_of_arrays(v.kind) else found
 
     def _may_be_mixed(self, root: Var) -> bool:
         """Say whether memory may be found in what a function of which nothing is known gives."""
@@ -104,6 +105,29 @@ class Written:
         (first, around), (last, loops) = self.order[made], self.order[op]
         found = (self.order[w][0] for w in self.of(v))
         return around == loops and not any(first < at < last for at in found)
+
+
+def _is_of_arrays(kind: K.Kind) -> bool:
+    """Say whether a value is an array, or a tuple of such and of numbers."""
+    if isinstance(kind, K.Tuple):
+        return kind.cls is None and all(map(_is_of_arrays, kind.items))
+    return isinstance(kind, K.Array | K.Num)
+
+
+def _moves(operation: P.Operation) -> bool:
+    """Say whether a write puts arrays into a list or a dict, or takes them out, and changes none.
+
+    xs.append(u)       xs is written; in an array that it holds stands what stood there
+    """
+    if not isinstance(operation, Op) or operation.primitive.form not in _MOVES:
+        return False
+    owners = {p.object for p in operation.writes}
+    return owners == {operation.operands[0]} and isinstance(
+        kind_of(operation.operands[0]), K.List | K.AnyDict
+    )
+
+
+_MOVES = ("put item", "drop item", "method")
 
 
 def written(program: P.Program, block: P.Block, open_: bool) -> Written:

@@ -32,13 +32,13 @@ def are_apart(sweep: Sweep, region: P.Region, table: Table) -> bool:
         if _may_be_array(p) and p in table.facts.written and p not in sweep.values
     ]
     begun = [start for _, start, _ in hands if _may_be_array(start)]
-    given = [_followed(sweep, result) for _, _, result in hands]
+    given = [followed(sweep, result) for _, _, result in hands]
     params = [p for p, _, _ in hands]
     return (
         all(isinstance(g, Var) and (g in params or _is_new(sweep, g)) for g in given)
         and len({*given}) == len(given)
         and all(_is_own(sweep, table, start) for start in begun)
-        and len({_followed(sweep, start) for start in begun}) == len(begun)
+        and len({followed(sweep, start) for start in begun}) == len(begun)
         and not _known_elsewhere(
             sweep, table.facts.program, region, [v for v in begun if isinstance(v, Var)]
         )
@@ -49,7 +49,7 @@ def _may_be_array(given: Operand) -> bool:
     return any(isinstance(k, K.Array) for k in K.options(kind_of(given)))
 
 
-def _followed(sweep: Sweep, given: Operand) -> Operand:
+def followed(sweep: Sweep, given: Operand) -> Operand:
     """Return the array that a value is, seen through writes in place."""
     for name in _chain(sweep, given):
         given = name
@@ -73,7 +73,7 @@ def _is_new(sweep: Sweep, given: Operand) -> bool:
 
 def _is_own(sweep: Sweep, table: Table, start: Operand) -> bool:
     """Say whether an array is made for its name alone; a parameter is known apart from others."""
-    found = _followed(sweep, start)
+    found = followed(sweep, start)
     return _is_new(sweep, found) or (table.outermost and found in table.facts.params)
 
 

@@ -18,8 +18,14 @@ from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import ARRAYS, ZEROS
-from s2sad.linear.by_identity import is_memory, is_structure, may_be_either
+from s2sad.linear.by_identity import (
+    holds_structures,
+    is_memory,
+    is_structure,
+    may_be_either,
+)
 from s2sad.linear.by_symmetry import goes_by_symmetry
+from s2sad.linear.filled_once import fills_once
 from s2sad.linear.memory_parts import is_replaced, parts_of_memory
 from s2sad.linear.operands import is_array, kind_of
 from s2sad.linear.ready import Ready, ready_to_reverse
@@ -27,9 +33,12 @@ from s2sad.linear.swapped import are_apart
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.turned_calls import lent_to, passes_nothing
 from s2sad.linear.turned_hooks import is_known_elsewhere
+from s2sad.linear.turned_lists import makes_list
 from s2sad.linear.turned_memory import entries, function_of, makes_object, may_be_view
+from s2sad.linear.unwritten import stays
 from s2sad.linear.user_calls import CallOfUser, parts_of
 from s2sad.linear.zero_tangents import memories_in
+from s2sad.primitives import language as L
 from s2sad.steps.derivation import analyse, memory_of
 
 _ADDS = ("augmented", "augmented item", "augmented field", "each item")
@@ -75,8 +84,10 @@ class _Look:
         self.function, self.sweep, self.table = function, function.sweep, function.table
         self.values, self.written = function.sweep.values, function.table.facts.written
         self.block = function.linear.program.block
+        regions = (o for o in P.every(self.block) if not isinstance(o, Op))
+        self.blocks = [self.block, *(b for r in regions for b in P.blocks(r))]
         self.t = Tangents(self.table)
-        self.parts = parts_of_memory(self.block, self.values, self.written, self.sweep.makers)
+        self.parts = parts_of_memory(self.block, self.sweep, self.table)
 
     def found(self) -> Iterator[str]:
         """Yield what is found."""
@@ -84,20 +95,23 @@ class _Look:
             yield "a structure that changes while a part of it is in use"
         if is_known_elsewhere(self.block, self.parts, self.sweep):
             yield "a hook of memory that has another name"
-        yield from self.shared_in(self.block.params)
+        yield from self.shared_in(self.block.params, None)
         for op in P.every(self.block):
             if not isinstance(op, Op):
                 yield from self.region(op)
             elif self.sweep.is_linear(op):
-                yield from self.shared_in(op.outs)
+                yield from self.shared_in(op.outs, op)
+                if any(holds_structures(v.kind) and self.goes_on(dot) for dot, v in self.of(op)):
+                    yield "a structure in a tuple"
                 yield from self.op(op)
 
     # values
 
-    def shared_in(self, dots: tuple[Var, ...]) -> Iterator[str]:
+    def shared_in(self, dots: tuple[Var, ...], made: Op | None) -> Iterator[str]:
         """Look at structures whose parts may share memory."""
         for v in (self.values[d] for d in dots if d in self.values and d not in self.parts):
             alone = memories_in(v.kind) < 2 or not _among(v, self.written)
+            alone = alone or (made is not None and self.stays(v, made))
             if is_structure(v.kind) and not alone and not self.holds_values(v):
                 yield "parts of a structure that may share memory"
 
@@ -114,20 +128,29 @@ class _Look:
             return False
         v = self.values[dot]
         array = isinstance(v.kind, K.Array) and self.sweep.is_memory(v, self.t)
+        array = array and not self.stays(v, op)
         maker = self.sweep.makers.get(v)
         shown = maker is not None and maker.primitive.form in ("item", "field", "same")
         twice = [*op.operands, *(value for _, value in op.settings)].count(dot) > 1
-        used = shown or twice or self.sweep.last.get(dot) is not op or self.is_callers(v)
-        return (K.is_container(v.kind) or array) and used
+        order = self.sweep.written.order
+        around = order[maker][1] if maker is not None and maker in order else ()
+        again = {*order[op][1]} - {*around}  # it comes into a structure in each round
+        used = shown or twice or again or self.sweep.last.get(dot) is not op or self.is_callers(v)
+        return (K.is_container(v.kind) or array) and bool(used)
 
     def is_callers(self, v: Var) -> bool:
         """Say whether a variable is a parameter that is written: its caller uses it by its name."""
         seen = not self.table.outermost or self.function.stands.shown
         return seen and v in self.written and v in self.table.facts.program.block.params
 
-    def is_changed(self, v: Var) -> bool:
-        """Say whether a variable may be an array that is written."""
-        return any(isinstance(k, K.Array) for k in K.options(v.kind)) and v in self.written
+    def is_changed(self, v: Var, made: P.Operation) -> bool:
+        """Say whether a variable may be an array that is written while it is in use."""
+        array = any(isinstance(k, K.Array) for k in K.options(v.kind))
+        return array and v in self.written and not self.stays(v, made)
+
+    def stays(self, v: Var, made: P.Operation) -> bool:
+        """Say whether memory is not written while what shows it from here on is in use."""
+        return stays(self.sweep, self.block, v, made)
 
     def is_mixed(self, v: Var) -> bool:
         """Say whether a variable is memory or something else, and has no zeros by its name.
@@ -143,6 +166,28 @@ class _Look:
         """Say whether the tangent of a structure is among some operands."""
         held = [self.values[o] for o in dots if isinstance(o, Var) and o in self.values]
         return any(is_structure(v.kind) for v in held)
+
+    def of(self, op: Op) -> Iterator[tuple[Var, Var]]:
+        """Yield the tangents that an operation gives, and what they are the tangents of."""
+        yield from ((dot, self.values[dot]) for dot in op.outs if dot in self.values)
+
+    def changes(self, given: Operand, op: Op) -> bool:
+        """Say whether a structure that comes into a tuple may change: by whichever of its names."""
+        v = self.values.get(given) if isinstance(given, Var) else None
+        return v is not None and is_structure(v.kind) and self.sweep.written.after(op, v)
+
+    def goes_on(self, dot: Var) -> bool:
+        """Say whether a tuple with a structure in it does more than to be returned, or taken apart.
+
+        Where it does that once the structure has two names, one before and one behind it, and each
+        has a cotangent: what that of the later one holds is added to the other's.
+        """
+        if not isinstance(self.values[dot].kind, K.Tuple):
+            return False
+        reads = [op for op in P.every(self.block) if dot in map(P.variable, P.operands(op))]
+        ends = [b for b in self.blocks if dot in map(P.variable, b.end.results)]
+        apart = all(isinstance(op, Op) and op.primitive is L.UNPACK for op in reads)
+        return len(reads) + len(ends) > 1 or not apart or any(b is not self.block for b in ends)
 
     # operations
 
@@ -162,7 +207,8 @@ class _Look:
         elif form == "tangent of call":
             yield from self.call(op)
         elif form == "tangent":
-            if may_be_view(op):
+            shown = may_be_view(op) and op.outs[0] not in self.parts
+            if shown and not all(self.stays(v, op) for v in outs):
                 yield "a view of memory that is written"
         elif form == "method" and op.primitive.word != "copy" and whole is not None:
             yield from self.method(op, whole)
@@ -172,7 +218,11 @@ class _Look:
             yield from self.part(op, whole)
         elif form in ("put item", "put field"):
             plain = whole is None or is_array(whole)
-            if not plain and not isinstance(dict(op.settings).get("part"), K.Num):
+            array = not plain and isinstance(dict(op.settings).get("part"), K.Array)
+            if array and fills_once(self.sweep, op):
+                if self.is_held(op.operands[-1], op):
+                    yield "memory that is put into a structure, and used by its own name, too"
+            elif not plain and not isinstance(dict(op.settings).get("part"), K.Num):
                 yield "memory that is put into a structure in the place of other memory"
         elif any(p.object in self.values for p in op.writes) and form not in _ALWAYS:
             yield f"{form} of a structure"
@@ -182,7 +232,8 @@ class _Look:
     def is_simple(self, op: Op) -> bool:
         """Say whether an operation that gives a structure passes a cotangent on as it is."""
         form = op.primitive.form
-        return form == "method" or (form == "call" and function_of(op) in (*ZEROS, *ARRAYS))
+        simple = form == "method" or (form == "call" and function_of(op) in (*ZEROS, *ARRAYS))
+        return simple or makes_list(op, self.sweep, self.table)
 
     def display(self, op: Op) -> Iterator[str]:
         """Look at what is put into a new tuple or structure."""
@@ -192,7 +243,7 @@ class _Look:
             yield "memory that is put into a structure, and used by its own name, too"
         others = [self.kind_of(o.value) for o in given if isinstance(o, P.Spread)]
         if op.primitive.form == "tuple":
-            if self.has_structure(given):
+            if any(self.changes(o, op) for o in given):
                 yield "a structure in a tuple"
             if not all(isinstance(kind, K.Tuple) for kind in others):
                 yield "a tuple that is made of others"
@@ -227,7 +278,7 @@ class _Look:
     def part(self, op: Op, whole: K.Kind | None) -> Iterator[str]:
         """Look at what reads parts of memory."""
         outs = [self.values[v] for v in op.outs if v in self.values]
-        form, shown = op.primitive.form, any(map(self.is_changed, outs))
+        form, shown = op.primitive.form, any(self.is_changed(v, op) for v in outs)
         if whole is None:
             return
         whole = K.without_none(whole)
@@ -244,12 +295,21 @@ class _Look:
         if form == "same" or not outs:
             return
         if isinstance(whole, K.List) and op.outs[0] in self.parts:
-            if not isinstance(kind_of(op.operands[1]), K.Num):
+            if not isinstance(kind_of(op.operands[1]), K.Num) and not self.holds_still(op):
                 yield "a slice of a list"
         plain = K.List | K.AnyDict | K.Tuple if form == "item" else K.Obj
         known = isinstance(whole, plain) or (form == "item" and is_array(whole))
         if op.outs[0] not in self.parts and not known:
             yield f"a part of {K.describe(whole)}"
+
+    def holds_still(self, op: Op) -> bool:
+        """Say whether nobody writes a slice of a list of structures, nor that list.
+
+        The shadow of the slice holds the shadows of its items then: they are changed in place.
+        """
+        both = [self.values[v] for v in (*op.outs, op.operands[0]) if isinstance(v, Var)]
+        items = all(is_structure(k) for v in both for k in K.together(K.without_none(v.kind)))
+        return items and not any(_among(v, self.written) for v in both)
 
     def method(self, op: Op, whole: K.Kind) -> Iterator[str]:
         """Look at a method of a structure."""
@@ -278,6 +338,8 @@ class _Look:
         given = {o.name for p in everything.values() for o in parts_of(p) if isinstance(o, Var)}
         pairs = facts.aliases.pairs_after.get(noted.op.origin, {})
         shared = pairs.get(out.name, frozenset())
+        if self.stays(out, noted.op):
+            shared = frozenset()
         if out in facts.written and shared & given:
             yield "a view that a call returns"
         if out in facts.written and out.name in given:
@@ -306,13 +368,15 @@ class _Look:
         """Look at memory that a region hands over."""
         given = (*region.outs, *P.bound(region), *(v for b in P.blocks(region) for v in b.params))
         handed = [self.values[v] for v in given if v in self.values]
-        if any(map(self.is_changed, handed)):
+        if any(self.is_changed(v, region) for v in handed):
             if not are_apart(self.sweep, region, self.table):
                 yield "memory that is written, and handed over by a branch or a loop"
         if any(is_structure(v.kind) for v in handed):
             yield "a structure that comes from a region"
         unbound = self.table.facts.unbound
-        if any(v in unbound and (is_structure(v.kind) or self.is_changed(v)) for v in handed):
+        if any(
+            v in unbound and (is_structure(v.kind) or self.is_changed(v, region)) for v in handed
+        ):
             yield "memory that may be unbound"
         if any(map(self.is_mixed, handed)):
             yield "memory, or something else, that comes from a region"

@@ -70,7 +70,7 @@ def transpose(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar]) -> Tur
     acc = Cotangents(t, values, {}, shadows)
     _check_kept(block, sweep, table)
     if shadows is None:
-        acc.refs = parts_of_memory(block, values, table.facts.written, sweep.makers)
+        acc.refs = parts_of_memory(block, sweep, table)
         if not (ready.stands.lent or table.derivation.reusable):
             sweep.written = put_back(sweep.written, _reads(sweep, block, t), sweep.handed)
     check_objects(sweep, table)

@@ -9,7 +9,7 @@ function is differentiated, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from s2sad import kinds as K
 from s2sad import runtime
@@ -19,7 +19,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.built import built_like
 from s2sad.linear.by_identity import act, holds_numbers, is_structure
-from s2sad.linear.cotangents_of import Bar, Cotangents, owner_of
+from s2sad.linear.cotangents_of import Bar, Cotangents, owners_of
 from s2sad.linear.sweep_state import Sweep, in_place
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.primitives import language as L
@@ -164,7 +164,7 @@ def is_known_elsewhere(block: P.Block, refs: Mapping[Var, Op], sweep: Sweep) -> 
         assert isinstance(dot, Var)
         if dot not in refs and not in_place(sweep, dot):
             continue
-        own = list(_owners(refs, dot))
+        own = list(owners_of(refs, dot))
         around = [o for o in every if not isinstance(o, Op) and _holds(o, op)]
         behind = every[at + 1 :]
         if any(isinstance(o, P.For | P.While) for o in around):
@@ -174,7 +174,7 @@ def is_known_elsewhere(block: P.Block, refs: Mapping[Var, Op], sweep: Sweep) -> 
             if any(v in refs for v in other.outs):
                 continue  # it only gives a name to a part
             for v in filter(None, map(P.variable, P.operands(other))):
-                chain = list(_owners(refs, v))
+                chain = list(owners_of(refs, v))
                 if chain[-1] is not own[-1] or dot in chain:
                     continue
                 steps = _path(refs, v)
@@ -185,27 +185,21 @@ def is_known_elsewhere(block: P.Block, refs: Mapping[Var, Op], sweep: Sweep) -> 
     return False
 
 
-def _owners(refs: Mapping[Var, Op], dot: Var) -> Iterator[Var]:
-    """Yield a tangent, and those of the memory that it is a part of."""
-    yield dot
-    while dot in refs:
-        dot = owner_of(refs[dot])
-        yield dot
-
-
 def _holds(region: P.Region, op: Op) -> bool:
     return any(op is o for b in P.blocks(region) for o in P.every(b))
 
 
 def _path(refs: Mapping[Var, Op], dot: Var) -> tuple[Op, ...]:
     """Return the operations that lead from memory to a part of it."""
-    steps = [refs[v] for v in _owners(refs, dot) if v in refs]
+    steps = [refs[v] for v in owners_of(refs, dot) if v in refs]
     return tuple(op for op in reversed(steps) if op.primitive is not L.SAME)
 
 
 def _are_apart(left: Sequence[Op], right: Sequence[Op], sweep: Sweep) -> bool:
     """Say whether two parts of one memory surely have nothing in common."""
     for one, other in zip(left, right, strict=False):
+        if L.TANGENT in (one.primitive, other.primitive) and one is not other:
+            return False  # what one view shows, another may show, too
         if one.primitive is not other.primitive:
             return one.primitive.form == other.primitive.form == "field"
         if one.primitive is L.ITEM and one.operands[1] != other.operands[1]:

@@ -14,6 +14,7 @@ from s2sad.known.lifted import space_among
 from s2sad.known.mixed import is_mixed
 from s2sad.linear.by_identity import act, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.filled_once import fills_once
 from s2sad.linear.fit import fit, fit_stored
 from s2sad.linear.memory_parts import copies
 from s2sad.linear.operands import is_array, kind_of
@@ -355,14 +356,18 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         raise NotYet(f"the method {word} of a list, turned round")
 
 
-def turned_put(sweep: Sweep, op: Op, acc: Cotangents) -> None:
-    """What was stored gets the cotangent of the place, which then has none."""
+def turned_put(sweep: Sweep, op: Op, original: Op, acc: Cotangents) -> None:
+    """What was stored gets the cotangent of the place, which then has none, if it is met again."""
     owner, *steps, stored = op.operands
     assert isinstance(owner, Var)
     if not acc.has(owner):
         return
     buffer = acc.buffer(owner)
     found = taken_from(sweep, op, buffer, acc)
+    if fills_once(sweep, original):
+        if found is not None:
+            acc.add(stored, found)
+        return
     where = [acc.t.index(i) for i in steps]
     if where:
         given, places = (buffer, *where, P.Const(0.0)), (Place(buffer, (P.Item(where[0]),)),)
@@ -458,10 +463,17 @@ def turned_augmented(sweep: Sweep, op: Op, acc: Cotangents) -> None:
 
 
 def may_be_view(op: Op) -> bool:
-    """Say whether what a function gives may be memory that it is given, and is written."""
+    """Say whether what a function gives may be memory that it is given, and is written.
+
+    Of numbers, lists and tuples a function makes an array of its own.
+    """
     told = told_by(op)
     rule = registry.rule_for(told.fn)
-    return bool(told.bases) or (told.own and rule is not None and rule.view != "never")
+    kinds = [kind_of(o) for o, dot in told.pairs if dot != NOTHING]
+    copied = all(isinstance(k, K.Num | K.Array | K.List | K.Tuple) for k in kinds)
+    return bool(told.bases) or (
+        told.own and rule is not None and rule.view != "never" and not copied
+    )
 
 
 def function_of(op: Op) -> object:

@@ -97,7 +97,7 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
         return [region]
     if leaves_loop(region) and not isinstance(region, P.If):
         raise NotYet("a loop that is left by the last block of a try")
-    acc.before_region(root_of(acc.refs, d) for d in free_in(sweep, region))
+    acc.before_region(free_in(sweep, region))
     match region:
         case P.If():
             return turned_branch(sweep, region, acc)

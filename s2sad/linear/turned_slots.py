@@ -312,7 +312,7 @@ def length_at(sweep: Sweep, operand: Operand, op: Op, acc: Cotangents) -> Operan
 
 def slice_of(start: Operand, end: Operand, t: Tangents) -> Var:
     """Return a slice of a shadow; it goes on to the end where that is None."""
-    out, told = Var("", K.UNKNOWN), (True, end != NOTHING, False)
+    out, told = Var("", K.UNKNOWN), (start != NOTHING, end != NOTHING, False)
     t.add(Op((out,), L.SLICE, (start, end, NOTHING), (("given", told),), (), (), t.origin))
     return out
 

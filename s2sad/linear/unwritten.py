@@ -1,0 +1,116 @@
+"""Memory that is written, but not while a name is in use: by that name it is a value.
+
+    L[i, j] = ...                     of L the cotangent is memory
+    d = np.diag(L)                    that of d is a variable: L_bar gets it where d is made
+    s = np.sum(np.log(d))
+    L[0, 0] = 1.0                     nobody reads d behind this
+
+A value has a cotangent of its own. What else shows the memory of `d` from here on, a part of it or
+a list that it comes into, is in use as long as it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from s2sad.ir import program as P
+from s2sad.ir.deeds import deed
+from s2sad.ir.program import Op, Var
+from s2sad.linear.swapped import followed
+from s2sad.linear.sweep_state import Sweep
+
+
+def stays(sweep: Sweep, block: P.Block, v: Var, made: P.Operation) -> bool:
+    """Say whether nobody writes the memory of a variable while what shows it is in use.
+
+    It is shown from an operation on; what a region binds for its blocks, from its start in each
+    round, and what it gives, from its end. What others may write is no value.
+    """
+    written = sweep.written
+    root = written.memory.of(v)
+    if root is None or (isinstance(made, Op) and not written.after(made, v)):
+        return True
+    if written.open or written.memory.is_outside(root):
+        return False
+    names = _shown_by(sweep, root, v)
+    at, around = written.order[made]
+    if not isinstance(made, Op) and v in made.outs:
+        at = _end(sweep, made)
+    elif isinstance(made, P.For | P.While | P.Collect):
+        around = (*around, made)
+    writes = [*_writes(sweep, v, at)]
+    if any(sweep.values.get(r, r) in names for r in block.end.results if isinstance(r, Var)):
+        return not any(behind > at or others & {*around} for behind, others in writes)
+    anew = {loop for loop in around if names <= _bound_in(loop, made)}
+    for use, (last, loops) in written.order.items():
+        if not names.isdisjoint(_read(sweep, use)):
+            last = last if isinstance(use, Op) else _end(sweep, use)
+            for behind, others in writes:
+                if at < behind <= last or ({*loops, *around} & others) - anew:
+                    return False
+    return True
+
+
+def _writes(sweep: Sweep, v: Var, at: int) -> Iterator[tuple[int, set[P.Region]]]:
+    """Yield where the memory of a variable may be written, with the loops that may bring it back.
+
+    What makes new memory makes another one in each round, and none that was shown before it.
+    """
+    order = sweep.written.order
+    for w in sweep.written.of(v):
+        behind, loops = order[w]
+        owners = [followed(sweep, p.object) for p in w.writes] if isinstance(w, Op) else []
+        makers = [sweep.makers.get(o) for o in owners if isinstance(o, Var)]
+        new = [order[m] for m in makers if m is not None and deed(m).fresh and m in order]
+        if not new or len(new) < len(owners):
+            yield behind, {*loops}
+        elif any(made < at for made, _ in new):
+            yield behind, {x for x in loops if not all(x in around for _, around in new)}
+
+
+def _bound_in(loop: P.Region, made: P.Operation) -> set[Var]:
+    """Return what each round of a loop binds anew; what it hands on, if this is where it begins."""
+    found = {*P.bound(loop)} if isinstance(loop, P.For | P.Collect) or loop is made else set[Var]()
+    for block in P.blocks(loop):
+        found |= {*block.params} if loop is made else set()
+        for op in P.every(block):
+            found |= {*op.outs, *P.bound(op)}
+            if not isinstance(op, Op):
+                found |= {v for b in P.blocks(op) for v in b.params}
+    return found
+
+
+def _end(sweep: Sweep, region: P.Region) -> int:
+    """Return the place of the last operation in a region."""
+    inner = [o for b in P.blocks(region) for o in P.every(b)]
+    return sweep.written.order[inner[-1] if inner else region][0]
+
+
+def _shown_by(sweep: Sweep, root: Var, v: Var) -> set[Var]:
+    """Return what shows the memory that a variable shows: itself, and what is made of such."""
+    names, count = {v}, 0
+    while count < len(names):
+        count = len(names)
+        for op in sweep.written.order:
+            if not names.isdisjoint(_read(sweep, op)):
+                names |= {w for w in _touched(sweep, op) if sweep.written.memory.of(w) is root}
+    return names
+
+
+def _read(sweep: Sweep, op: P.Operation) -> Iterator[Var]:
+    """Yield what an operation reads, or a region hands over; for tangents, their variables."""
+    results = [] if isinstance(op, Op) else [r for b in P.blocks(op) for r in b.end.results]
+    for v in map(P.variable, (*P.operands(op), *results)):
+        if v is not None:
+            yield sweep.values.get(v, v)
+
+
+def _touched(sweep: Sweep, op: P.Operation) -> Iterator[Var]:
+    """Yield what an operation binds or writes, and what a region hands to its blocks."""
+    if not isinstance(op, Op):
+        yield from (*op.outs, *P.bound(op), *(v for b in P.blocks(op) for v in b.params))
+        return
+    yield from (p.object for p in op.writes if isinstance(p.object, Var))
+    known = sweep.written.memory.deeds.get(op)
+    if known is None or not known.fresh:
+        yield from op.outs

@@ -1,0 +1,442 @@
+"""Reverse mode on the program: which structures have cotangents that names tell apart.
+
+What is in BY_NAME needs no shadows by identity; what is in BY_IDENTITY is like it, and does.
+"""
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad import kinds as K
+from s2sad import pipeline
+from s2sad.operators.deriving import loaded, printed
+from s2sad.operators.higher import HIGHER
+from s2sad.requests import Request
+
+X = np.array([0.3, 0.7, 1.1])
+
+
+def one_structure_in_each_round(x):
+    row, rows = [x[0], x[1] * x[2]], []
+    for _ in range(3):
+        rows.append(row)
+    return rows[0][1] * rows[2][1] * row[0]
+
+
+# --- slices of lists of structures ---------------------------------------------------------------
+
+
+def slices_of_layers(x):
+    layers = [{"W": x * 2.0, "b": x[0]}, {"W": x * x, "b": x[1]}, {"W": x + 1.0, "b": x[2]}]
+    h = x
+    for layer in layers[:-1]:
+        h = np.tanh(h * layer["W"] + layer["b"])
+    for layer in layers[1:]:
+        for other in layers[::-1][:2]:
+            h = h * layer["W"] + other["b"]
+    return np.sum(h) * layers[-1]["b"]
+
+
+def slices_on_one_path(x):
+    rows = [[x[0], x[1]], [x[1] * 2.0, x[2]], [x[2] * x[0], x[0]]]
+    s = 0.0
+    for k in range(3):
+        if x[k] > 0.5:
+            tail = rows[k - 1 :]
+            s = s + tail[0][0] * tail[-1][1]
+        s = s * rows[k][0]
+    return s + rows[1:][0][1]
+
+
+def slice_that_grows(x):
+    rows = [[x[0], x[1]], [x[1] * 2.0, x[2]]]
+    tail = rows[1:]
+    tail.append([x[0] * x[1], x[1]])
+    return tail[1][0] * tail[0][1] * rows[0][0]
+
+
+def slice_of_rows_that_are_replaced(x):
+    rows = [[x[0], x[1]], [x[1] * 2.0, x[2]]]
+    tail = rows[1:]
+    rows[1] = [x[2] * 3.0, x[0]]
+    return tail[0][0] * tail[0][1] * rows[1][0]
+
+
+# --- structures in tuples ------------------------------------------------------------------------
+
+
+def grown(x, s):
+    numbers = []
+    for k in range(3):
+        s = s * x[k] + 1.0
+        numbers.append(s)
+    return s, numbers
+
+
+def returned_in_a_tuple(x):
+    s, numbers = grown(x, x[0])
+    last, others = grown(x * 2.0, s)
+    return s * numbers[1] + sum(others) * last
+
+
+def returned_beside_tables(x):
+    def tables(y):
+        return {"w": y * x, "s": [y[0], y[2] * x[0]]}, np.sum(y)
+
+    table, total = tables(x * x)
+    for k in range(2):
+        other, s = tables(table["w"])
+        total = total + s * other["s"][k]
+    return total * table["s"][0]
+
+
+def in_a_tuple_that_is_taken_apart(x):
+    pair = ([x[0], x[1] * x[2]], x[2])
+    numbers, s = pair
+    return numbers[0] * numbers[1] * s
+
+
+def in_a_tuple_and_changed(x):
+    numbers = [x[0], x[1] * x[2]]
+    pair = (numbers, x[2])
+    others, s = pair
+    numbers[0] = x[1] * s
+    return others[0] * numbers[1] * s
+
+
+def taken_apart_twice(x):
+    pair = grown(x, x[1])
+    s, numbers = pair
+    _, others = pair
+    numbers[1] = others[0] * x[1]
+    return others[1] * s
+
+
+def returned_twice(x):
+    def both(y):
+        numbers = [y[0], y[1] * y[2]]
+        return numbers, numbers
+
+    numbers, others = both(x)
+    numbers[0] = others[1] * x[0]
+    return others[0] * others[1]
+
+
+# --- lists whose items come from others ----------------------------------------------------------
+
+
+def slices_of_numbers(x):
+    numbers = list(x * x)
+    others = [2.0] + numbers[:2]
+    both = list((x[2], x[0] * x[1])) + others
+    s = 0.0
+    for k in range(2):
+        if x[k] > 0.5:
+            tail = both[k:]
+            tail.append(x[0])
+            s = s + tail[-1] * tail[0]
+        both[k] = s
+    numbers.pop()
+    numbers[1] = s * x[2]
+    return s * both[0] + both[1] * both[3] + sum(numbers) * others[2]
+
+
+def lists_of_arrays_joined(x):
+    rows = [x * 2.0, x * x[0]]
+    both = rows + [x]
+    last = both[::-1][:2]
+    return np.sum(last[0] * both[1]) * np.sum(last[1] ** 2) + np.sum(rows[0])
+
+
+def lists_of_arrays_that_are_written(x):
+    rows = [x * 2.0, x * x[0]]
+    both = rows + [x]
+    both[0][1] = x[2]
+    return np.sum(rows[0] * both[1])
+
+
+# --- memory that is written before it is shown ---------------------------------------------------
+
+
+def diagonal_of_what_was_written(x):
+    A, s = np.outer(x, x), 0.0
+    A[0] *= x
+    for k in range(3):
+        d = np.diag(A)
+        s = s + np.sum(d * x)
+        A[k, k] = s * x[k]
+    return s + np.sum(A)
+
+
+def diagonal_that_changes(x):
+    A, s = np.outer(x, x), 0.0
+    d = np.diag(A)
+    for k in range(3):
+        s = s + np.sum(d * x)
+        A[k, k] = s * x[k]
+    return s + np.sum(A)
+
+
+def diagonal_in_a_list(x):
+    A = np.outer(x, x)
+    A[0] *= x
+    kept = [np.diag(A)]
+    A[1, 1] = 5.0 * x[0]
+    return np.sum(kept[0] ** 2)
+
+
+def tail(u):
+    return u[1:]
+
+
+def view_from_a_call(x):
+    u = x * 2.0
+    u[0] = u[1]
+    return np.sum(tail(u) * u[:-1])
+
+
+def view_from_a_call_that_changes(x):
+    u = x * 2.0
+    u[0] = u[1]
+    v = tail(u)
+    u[1] = x[0] ** 2
+    return np.sum(v * u[:-1])
+
+
+def chosen_by_a_branch(x):
+    u, v = x * 2.0, x * x
+    u[0] = v[1]
+    w = u if x[0] > 0.1 else v
+    return np.sum(w * u) * v[0]
+
+
+def chosen_and_changed(x):
+    u, v = x * 2.0, x * x
+    u[0] = v[1]
+    w = u if x[0] > 0.1 else v
+    u[2] = x[1] * w[2]
+    return np.sum(w * u) * v[0]
+
+
+def twice_in_a_tuple(x):
+    u = x * 2.0
+    u[0] = x[1]
+    pair = (u, u)
+    a, b = pair
+    return np.sum(a * b * u)
+
+
+def twice_in_a_tuple_and_changed(x):
+    u = x * 2.0
+    u[0] = x[1]
+    pair = (u, u)
+    a, b = pair
+    a[1] = x[2] * b[1]
+    return np.sum(a * b * u)
+
+
+def rows_of_what_was_written(x):
+    A = np.outer(x, x)
+    A[2] = x
+    first, second, third = A
+    return np.sum(first * second) * np.sum(third * A[0])
+
+
+def rows_that_change(x):
+    A = np.outer(x, x)
+    A[2] = x
+    first, second, third = A
+    A[0, 0] = x[2] ** 2
+    return np.sum(first * second) * np.sum(third * A[0])
+
+
+def carried_until_it_is_written(x):
+    u, q = x * 1.0, x * x
+    for k in range(3):
+        s = np.sum(u)
+        q[k] = s * x[0]
+        u = q
+    return np.sum(u**2)
+
+
+def kept_while_it_is_written(x):
+    u, kept = x * 1.0, []
+    for k in range(3):
+        u[k] = x[0] * u[k - 1]
+        kept.append(u)
+    return sum(np.sum(y**2) for y in kept)
+
+
+def kept_when_it_has_been_written(x):
+    kept, s = [], 1.0
+    for k in range(3):
+        u = x * s
+        u[k] = x[0] * u[k - 1]
+        kept.append(u)
+        s = s + np.sum(u * u)
+    return sum(np.sum(y**2) for y in kept)
+
+
+def views_kept_while_it_is_written(x):
+    A, kept = np.outer(x, x), []
+    for k in range(3):
+        A[k, k] = x[k] * A[0, k]
+        d = np.diag(A)
+        kept.append(d)
+    return sum(np.sum(d**2) for d in kept)
+
+
+def view_carried_while_it_is_written(x):
+    A, d, s = np.outer(x, x), x, 0.0
+    for k in range(3):
+        A[k, k] = x[k] * np.sum(d)
+        s = s + np.sum(d**2)
+        d = np.diag(A)
+    return s
+
+
+def written_last_by_another_name(x):
+    A = np.outer(x, x)
+    rows = np.reshape(A, -1)
+    rows[1:3] = x[0] * x[1]
+    return np.sum(A**2)
+
+
+def captured_and_changed(x):
+    u = x * 1.0
+    u[0] = x[1]
+    R = np.reshape(u, (1, 3))
+
+    def total():
+        return np.sum(R)
+
+    u[1] = x[2] ** 2
+    return total()
+
+
+# --- dicts that are filled -----------------------------------------------------------------------
+
+
+def step_of_a_dict(x):
+    p = {"a": x * 2.0, "b": x * x[0]}
+    slopes = {k: 2.0 * v * x for k, v in p.items()}
+    q = {k: v - 0.1 * slopes[k] for k, v in p.items()}
+    return np.sum(q["a"] * q["b"]) + np.sum(q["b"] ** 2)
+
+
+def filled_by_index(x):
+    table = {}
+    for k in range(3):
+        table[k] = x * x[k]
+    return np.sum(table[0] * table[2]) + np.sum(table[1])
+
+
+def filled_under_equal_keys(x):
+    table = {}
+    for k in [0, 1, 0]:
+        table[k] = x * x[k]
+    return np.sum(table[0] * table[1])
+
+
+def filled_and_put_again(x):
+    table = {}
+    for k in range(3):
+        table[k] = x * x[k]
+    table[0] = table[1] * x
+    return np.sum(table[0] * table[1])
+
+
+def filled_in_two_rounds(x):
+    table = {}
+    for i in range(2):
+        for k in range(2):
+            table[k] = x * x[k + i]
+    return np.sum(table[0] * table[1])
+
+
+def filled_with_what_is_written(x):
+    table, u = {}, x * 2.0
+    for k in range(3):
+        u[k] = x[k] * u[k - 1]
+        table[k] = u
+    return np.sum(table[0] * table[2])
+
+
+BY_NAME = [
+    step_of_a_dict,
+    filled_by_index,
+    slices_of_layers,
+    slices_on_one_path,
+    returned_in_a_tuple,
+    returned_beside_tables,
+    in_a_tuple_that_is_taken_apart,
+    slices_of_numbers,
+    lists_of_arrays_joined,
+    diagonal_of_what_was_written,
+    view_from_a_call,
+    chosen_by_a_branch,
+    twice_in_a_tuple,
+    rows_of_what_was_written,
+    carried_until_it_is_written,
+    kept_when_it_has_been_written,
+]
+BY_IDENTITY = [
+    one_structure_in_each_round,
+    filled_under_equal_keys,
+    filled_and_put_again,
+    filled_in_two_rounds,
+    slice_that_grows,
+    slice_of_rows_that_are_replaced,
+    lists_of_arrays_that_are_written,
+    diagonal_that_changes,
+    diagonal_in_a_list,
+    view_from_a_call_that_changes,
+    chosen_and_changed,
+    twice_in_a_tuple_and_changed,
+    rows_that_change,
+    kept_while_it_is_written,
+    views_kept_while_it_is_written,
+    view_carried_while_it_is_written,
+    written_last_by_another_name,
+    captured_and_changed,
+    in_a_tuple_and_changed,
+    taken_apart_twice,
+    returned_twice,
+]
+
+
+def derivation(f):
+    params = (("x", K.kind_of(X, "x")),)
+    request = Request(f, params, ("x",), True, "value_and_grad", on_program=True)
+    return pipeline.derive(request, HIGHER)
+
+
+def slopes(f, x):
+    """Central differences."""
+    return np.array([(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(len(x))])
+
+
+@pytest.mark.parametrize("f", [*BY_NAME, *BY_IDENTITY])
+def test_gradients(f):
+    d = derivation(f)
+    assert d.by_identity == (f in BY_IDENTITY)
+    x = X.copy()
+    value, gradient = loaded(printed(d), d)[d.entry](x)
+    assert value == f(X.copy())
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_allclose(gradient, slopes(f, X), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("f", BY_NAME)
+def test_a_pullback_runs_twice_and_has_derivatives(f):
+    _, pull = s2sad.vjp(f, X.copy())
+    np.testing.assert_array_equal(pull(1.0), pull(1.0))
+    np.testing.assert_allclose(pull(1.0), slopes(f, X), rtol=1e-6, atol=1e-8)
+    along = np.array([0.4, -0.3, 0.8])
+    change = slopes(lambda x: np.dot(s2sad.grad(f)(x), along), X)
+    found = s2sad.grad(lambda x: np.dot(s2sad.grad(f)(x), along))(X)
+    np.testing.assert_allclose(found, change, rtol=1e-5, atol=1e-7)
+
+
+def test_what_goes_on_to_be_written_is_put_nowhere_by_name():
+    assert derivation(filled_with_what_is_written).by_identity
