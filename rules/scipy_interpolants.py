@@ -105,7 +105,7 @@ library_objects(
 )
 
 
-@pullback(interpolate.BarycentricInterpolator, unknown=("xi",), samples=rising)
+@pullback(interpolate.BarycentricInterpolator, unknown=("xi",), samples=rising, view="maybe")
 def pull_barycentric(out_bar, out, xi, yi=None, *, axis=0, wi=None):
     return None, np.reshape(out_bar, np.shape(yi))
 
@@ -115,7 +115,7 @@ def push_barycentric(out, xi, yi, xi_dot, yi_dot, *, axis=0, wi=None):
     return np.reshape(yi_dot, out.yi.shape)
 
 
-@pullback(interpolate.KroghInterpolator, unknown=("xi",), samples=rising)
+@pullback(interpolate.KroghInterpolator, unknown=("xi",), samples=rising, view="maybe")
 def pull_krogh(out_bar, out, xi, yi, *, axis=0):
     return None, np.reshape(out_bar, np.shape(yi))
 
@@ -205,7 +205,7 @@ def scattered(y, d, *rest):
     return places, np.resize(d, (count, *np.shape(d)[1:])), *rest
 
 
-@pullback(interpolate.RBFInterpolator, unknown=("y",), samples=scattered)
+@pullback(interpolate.RBFInterpolator, unknown=("y",), samples=scattered, view="maybe")
 def pull_rbf(
     out_bar,
     out,

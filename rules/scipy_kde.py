@@ -89,6 +89,6 @@ def estimate(dataset, *rest, **settings):
     return sample(stats.gaussian_kde, np.zeros((1,) * (np.ndim(dataset) - 1)))
 
 
-@pullback(stats.gaussian_kde, unknown=("dataset",), result=estimate)
+@pullback(stats.gaussian_kde, unknown=("dataset",), result=estimate, view="maybe")
 def pull_gaussian_kde(out_bar, out, dataset, *, bw_method=None, weights=None):
     return None

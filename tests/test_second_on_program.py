@@ -135,3 +135,37 @@ def test_what_a_call_may_write_twice_is_refused():
 
     with pytest.raises(s2sad.UnsupportedError, match="stands in two arguments"):
         s2sad.jvp(f, (2.0,), (1.0,))
+
+
+def key_put(y, d):
+    if y > 0.0:
+        d["k"] = y * 2.0
+    d["k"] = y * d["u"]
+    return d["k"] * d["u"]
+
+
+def of_a_pair(y, u):
+    a, b = s2sad.grad(key_put, wrt=("y", "d"))(y, {"u": u})
+    return a * b["u"]
+
+
+def of_a_pair_that_is_changed(y, u):
+    a, b = s2sad.grad(key_put, wrt=("y", "d"))(y, {"u": u})
+    c = b["u"] * a
+    b["u"] = a * a
+    b["v"] = c * a
+    return b["u"] * c + b["v"]
+
+
+def of_a_dict_that_is_changed(y, u):
+    b = s2sad.grad(key_put, wrt="d")(y, {"u": u})
+    b["u"] *= b["u"]
+    return b["u"] * y
+
+
+@pytest.mark.parametrize("f", [of_a_pair, of_a_pair_that_is_changed, of_a_dict_that_is_changed])
+def test_a_gradient_that_is_a_dict_goes_on_to_be_used(f):
+    e = 1e-6
+    by_y = (f(0.7 + e, 1.1) - f(0.7 - e, 1.1)) / (2 * e)
+    by_u = (f(0.7, 1.1 + e) - f(0.7, 1.1 - e)) / (2 * e)
+    assert s2sad.grad(f, wrt=("y", "u"))(0.7, 1.1) == pytest.approx((by_y, by_u), rel=1e-7)

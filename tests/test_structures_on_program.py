@@ -1321,3 +1321,87 @@ def test_a_number_or_memory_that_is_written_under_another_name_is_refused(f):
 )
 def test_what_names_tell_apart_goes_by_name(f):
     assert "shadows" not in inspect.getsource(derived(f, X))
+
+
+def key_put(y, d):
+    d["k"] = y * 2.0
+    return d["k"] * d["u"]
+
+
+def key_put_perhaps(y, d):
+    if y > 0.0:
+        d["k"] = y * 2.0
+    d["k"] = y * d["u"]
+    return d["k"] * d["u"]
+
+
+def keys_put_in_rounds(y, d):
+    for k in ("u", "v", "u"):
+        d[k] = d.get(k, y) * y
+    return d["v"] * d["u"]
+
+
+def key_put_inside(y, d):
+    e = d["m"]
+    e["k"] = y * 2.0
+    d["m"]["k"] *= y
+    return e["k"] * d["u"]
+
+
+def key_put_by_a_call(y, d):
+    s = 0.0
+    for i in range(2):
+        s += put_and_read(y * i, d)
+    return s * d["k"]
+
+
+def put_and_read(y, d):
+    if "k" in d:
+        d["k"] = d["k"] * y
+    for _ in range(2):
+        d["k"] = y * d["u"]
+    return d["k"] ** 2
+
+
+def key_put_and_dropped(y, d):
+    d["k"] = y
+    v = d.pop("k")
+    d["k"] = v * d["u"]
+    return d["k"] * y
+
+
+def integer_put(y, d):
+    d["k"] = 3
+    return d["k"] * y * d["u"]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        key_put,
+        key_put_perhaps,
+        keys_put_in_rounds,
+        key_put_inside,
+        key_put_by_a_call,
+        key_put_and_dropped,
+        integer_put,
+    ],
+)
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("mode", ["value_and_grad", "vjp"])
+def test_a_gradient_has_the_keys_of_its_argument(f, mode):
+    def given(u=1.1):
+        return {"u": u, "m": {"w": 0.3}} if f is key_put_inside else {"u": u}
+
+    d, e = given(), 1e-6
+    params = ("y", K.kind_of(0.7, "y")), ("d", K.kind_of(d, "d"))
+    request = Request(f, params, ("y", "d"), False, mode, on_program=True)
+    made = pipeline.derive(request, HIGHER)
+    value, found = loaded(printed(made), made)[made.entry](0.7, d)
+    for _ in range(1 if mode == "value_and_grad" else 2):
+        y_bar, d_bar = found if mode == "value_and_grad" else found(1.0)
+        assert d == given() and value == f(0.7, given())
+        assert y_bar == pytest.approx((f(0.7 + e, given()) - f(0.7 - e, given())) / (2 * e))
+        by_u = (f(0.7, given(1.1 + e)) - f(0.7, given(1.1 - e))) / (2 * e)
+        assert d_bar.pop("u") == pytest.approx(by_u, abs=1e-8)
+        assert d_bar == ({"m": {"w": 0.0}} if f is key_put_inside else {})

@@ -8,6 +8,7 @@ import dataclasses
 import numpy as np
 import pytest
 from frozen_records import leaves
+from scipy import interpolate, stats
 from test_modes_on_program import derived
 
 import s2sad
@@ -237,4 +238,44 @@ def test_two_views_may_show_one_hooked_place():
         return np.sum(other**2) + part[1]
 
     with pytest.raises(s2sad.Error, match="has another name"):
+        derived(request(f, X, "grad"))
+
+
+def series_of_its_own(x):
+    y = x * 2.0
+    p = np.polynomial.Legendre(y)
+    y *= x
+    return np.sum(p.coef * y)
+
+
+def spline_of_its_own(x):
+    y = x * 2.0
+    p = interpolate.CubicSpline(np.arange(4.0), y)
+    y *= x
+    return p(0.5) * np.sum(y)
+
+
+def through_what_is_written(x):
+    y = x * 2.0
+    p = interpolate.BarycentricInterpolator(np.arange(4.0), y)
+    y *= x
+    return p(0.5) * np.sum(y)
+
+
+def density_of_what_is_written(x):
+    y = x * 2.0
+    p = stats.gaussian_kde(y)
+    y *= x
+    return p(0.5)[0] * np.sum(y)
+
+
+@pytest.mark.parametrize("f", [series_of_its_own, spline_of_its_own])
+def test_an_object_that_has_copied_what_it_was_given(f):
+    fn, _ = derived(request(f, X, "grad"))
+    np.testing.assert_allclose(fn(X.copy()), slopes(f, X), 1e-6, 1e-8)
+
+
+@pytest.mark.parametrize("f", [through_what_is_written, density_of_what_is_written])
+def test_an_object_that_keeps_what_it_was_given_is_refused_where_that_is_written(f):
+    with pytest.raises(s2sad.UnsupportedError, match="This may write memory of an instance of"):
         derived(request(f, X, "grad"))

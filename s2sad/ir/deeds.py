@@ -166,7 +166,8 @@ def _called(op: Op, written: tuple[Owner, ...]) -> Deed:
     if known.writes in ("puts", "takes", "orders"):
         outs += given[:1]
     draws = _drawn([*given, *(v for _, v in _settings(op))]) if known.reads else ()
-    converts = isinstance(fn, type)  # np.float64(x) may be x
+    # np.float64(x) may be x; an object of a library is another value than what it is made of
+    converts = isinstance(fn, type) and registry.objects_of(fn) is None
     new = known.copies or (not known.held and _gives_new(registry.rule_for(fn), op))
     fresh = not (acts or outs or converts) and new
     return Deed(acts, (*written, *_owners(outs)), draws, fresh, checks)

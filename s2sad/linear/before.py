@@ -3,6 +3,7 @@
 xs[a:b] = ys           count = len(xs), to know how many items the slice had
 table.clear()          held = table.copy(), to know which entries there were
 table.pop(k, 0.0)      there = k in table, to know whether there was one
+table[k] = y           there = k in table, where kinds do not tell
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ def before(t: Tangents, op: Op) -> tuple[tuple[str, Operand], ...]:
     if not isinstance(owner, Var) or not t.has(owner):
         return ()
     kind, form, word = K.without_none(owner.kind), op.primitive.form, op.primitive.word
+    if isinstance(kind, K.AnyDict) and form == "put item":
+        return _new(t, op, owner)
     if not K.is_container(kind) or not holds_numbers(kind):
         return ()
     if isinstance(kind, K.List):
@@ -31,8 +34,21 @@ def before(t: Tangents, op: Op) -> tuple[tuple[str, Operand], ...]:
     elif form == "method" and word == "clear":
         return (("held", t.emit(L.method("copy"), (owner,), kind)),)
     elif form == "method" and word in ("get", "pop"):
-        return (("there", t.emit(L.compare("In"), (op.operands[1], owner), K.BOOL)),)
+        return (("there", _there(t, op, owner)),)
     return ()
+
+
+def _new(t: Tangents, op: Op, owner: Var) -> tuple[tuple[str, Operand], ...]:
+    """Say whether an entry that is written was there before, unless it surely was."""
+    known = t.table.facts.analysed.kinds.before.get(op.origin, {}).get(owner.name)
+    key = getattr(kind_of(op.operands[1]), "value", K.MISSING)
+    if not isinstance(known, K.Dict) or key is K.MISSING:
+        return (("there", _there(t, op, owner)),)
+    return () if key in known.steps else (("there", P.Const(False)),)
+
+
+def _there(t: Tangents, op: Op, owner: Var) -> Var:
+    return t.emit(L.compare("In"), (op.operands[1], owner), K.BOOL)
 
 
 def _is_one(index: Operand) -> bool:

@@ -103,6 +103,11 @@ class Sweep:
         """Say whether somebody else goes on to see the memory of a variable."""
         return not K.shares_nothing(v.kind) and self.written.memory.of(v) in self.handed
 
+    def may_be_given(self, v: Var) -> bool:
+        """Say whether a variable may be memory of the caller's, or a part of it."""
+        root, known = self.written.memory.of(v), self.written
+        return root is None or root in known.given or known.memory.is_outside(root)
+
     def is_linear(self, op: Op) -> bool:
         """Say whether an operation computes tangents, or handles their memory."""
         read = map(P.variable, P.operands(op))

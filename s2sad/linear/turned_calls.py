@@ -15,7 +15,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.run_again import check_again, is_run_again, run_again
 from s2sad.linear.sweep_state import Reason, Sweep, owned
 from s2sad.linear.tangent_table import Tangents, tangent_kind
-from s2sad.linear.turned_slots import complete
+from s2sad.linear.turned_slots import complete, made_by_rule
 from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of
 from s2sad.linear.user_calls import Given as Gathered
 from s2sad.linear.zero_tangents import nothing
@@ -106,11 +106,7 @@ def _reversed(
     t, seed = acc.t, tuple[Operand, ...]()
     if pair.seeded and op.outs:
         (dot,) = op.outs
-        bar = complete(dot, acc)
-        if bar is not None:
-            acc.of[dot] = bar
-        seed = (owned(sweep, acc, dot),)
-        acc.of.pop(dot, None)
+        seed = (_seed(sweep, op, dot, acc, pair.values),)
     elif pair.seeded:
         result = op.operands[0]  # of what was called
         seed = (nothing(t, result, kind_of(result)),)
@@ -127,6 +123,21 @@ def _reversed(
     if len(values) > 1:
         t.add(Op(values, L.UNPACK, (out,), (), (), (), t.origin))
     return values
+
+
+def _seed(sweep: Sweep, op: Op, dot: Var, acc: Cotangents, values: bool) -> Operand:
+    """Return the cotangent of what a call gives; it has none any more.
+
+    A reverse that goes by `values` knows no shadows: it is given what those of structures hold.
+    """
+    bar = made_by_rule(sweep, dot, op, acc) if values else complete(dot, acc)
+    if values and bar is not None:
+        return acc.built(bar, sweep.values[dot])
+    if bar is not None:
+        acc.of[dot] = bar
+    made = owned(sweep, acc, dot)
+    acc.of.pop(dot, None)
+    return made
 
 
 def _by_identity(

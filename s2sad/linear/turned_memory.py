@@ -370,12 +370,29 @@ def turned_put(sweep: Sweep, op: Op, original: Op, acc: Cotangents) -> None:
         return
     where = [acc.t.index(i) for i in steps]
     if where:
-        given, places = (buffer, *where, P.Const(0.0)), (Place(buffer, (P.Item(where[0]),)),)
-        acc.t.add(Op((), op.primitive, given, (), (), places, op.origin))
+        _nothing_there(sweep, op, buffer, where[0], acc)
     else:
         put_field(acc.t, buffer, sweep.values[owner].kind, op.primitive.word, P.Const(0.0))
     if found is not None:
         acc.add(stored, found)
+
+
+def _nothing_there(sweep: Sweep, op: Op, buffer: Var, at: Operand, acc: Cotangents) -> None:
+    """Put zero where a value was stored; what was no entry of a caller's dict is none again."""
+    places = (Place(buffer, (P.Item(at),)),)
+    zero = Op((), op.primitive, (buffer, at, P.Const(0.0)), (), (), places, op.origin)
+    drop = Op((), L.DROP_ITEM, (buffer, at), (), (), places, op.origin)
+    owner, t = op.operands[0], acc.t
+    there = dict(op.settings).get("there")
+    handed_back = acc.shadows is not None  # as it was in the beginning
+    if there is None or handed_back or not sweep.may_be_given(sweep.values[owner]):  # type: ignore[index]
+        t.add(zero)
+    elif there == P.Const(False):
+        t.add(drop)
+    else:
+        assert isinstance(there, Var)
+        then, orelse = (P.Block((), (o,), P.End("next", ())) for o in (zero, drop))
+        t.add(P.If((), there, then, orelse, "if", op.origin))
 
 
 def taken_from(
