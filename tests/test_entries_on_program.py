@@ -378,3 +378,23 @@ def test_a_shadow_of_a_list_that_may_hold_one_array_twice(twice):
     assert value == np.sum(parts[0] * b) and parts[1] is b and np.allclose(parts[0], np.sin(X))
     np.testing.assert_allclose(shadow[0], (end + b) * np.cos(X))
     np.testing.assert_allclose(shadow[1], 1.0 + np.sin(X))
+
+
+def cell_of_a_parameter(x):
+    y = x[1] * 0.94
+    x[0] = y * 2.0
+    x = x * y
+
+    def last():
+        return x[0] * 2.0
+
+    return x[0] * x[-1] + x[1] + last()
+
+
+def test_a_parameter_whose_name_is_rebound_keeps_its_cotangent():
+    """An inner function reads the name: both are one variable of Python's."""
+    _, reverse = asked(cell_of_a_parameter, (X.copy(),), "reverse")
+    _, found = reverse(X.copy())
+    steps = 1e-6 * np.eye(len(X))
+    slopes = [(cell_of_a_parameter(X + e) - cell_of_a_parameter(X - e)) / 2e-6 for e in steps]
+    np.testing.assert_allclose(found, slopes, rtol=1e-6, atol=1e-8)

@@ -22,8 +22,53 @@ from s2sad.primitives import language as L
 
 
 def held_before(program: P.Program) -> P.Program:
-    """Return a program that holds what branches give another value."""
-    return replace(program, block=_block(program.block))
+    """Return a program that holds what branches give another value, or what a cell loses."""
+    return replace(program, block=_out_of_cells(_block(program.block)))
+
+
+def _out_of_cells(block: P.Block) -> P.Block:
+    """Hold parameters that are read when the variable of their name may have another value.
+
+    def f(x):                    x_0 = x
+        x = x * 2.0              x = x * 2.0            an inner function reads x: it is a cell
+        g = lambda: x            ...  x_0
+    """
+    held: dict[Var, Operand] = {}
+    for v in (v for v in block.params if v.name and not v.cell):
+        rebound = (i for i, o in enumerate(block.ops) if _rebinds(o, v))
+        start = next(rebound, len(block.ops))
+        behind = P.Block((), block.ops[start:], block.end)
+        if start < len(block.ops) and uses_of(P.Program("", behind, None))[v]:
+            held[v] = Var(f"{v.name}_0", v.kind)
+    if not held:
+        return block
+    copies = [Op((new,), L.SAME, (v,)) for v, new in held.items() if isinstance(new, Var)]
+    first = [o for o in block.ops if any(_begins(o, v) for v in held)]
+    rest = substituted(replace(block, ops=tuple(o for o in block.ops if o not in first)), held)
+    return P.Block(block.params, (*copies, *first, *rest.ops), rest.end)
+
+
+def _rebinds(operation: P.Operation, v: Var) -> bool:
+    """Say whether an operation may give another value to the cell of a parameter."""
+    every = _all(operation)
+    found = (o for o in every if isinstance(o, Op) and not _begins(o, v))
+    return any(
+        isinstance(place.object, Var) and place.object.cell and place.object.name == v.name
+        for o in found
+        for place in o.writes
+    )
+
+
+def _all(operation: P.Operation) -> list[P.Operation]:
+    if isinstance(operation, Op):
+        return [operation]
+    return [o for b in P.blocks(operation) for o in P.every(b)]
+
+
+def _begins(operation: P.Operation, v: Var) -> bool:
+    """Say whether an operation gives the cell of a parameter what the function was given."""
+    binds = isinstance(operation, Op) and operation.primitive is L.BIND
+    return binds and P.operands(operation)[1] is v
 
 
 def _block(block: P.Block) -> P.Block:
