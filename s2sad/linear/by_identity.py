@@ -195,7 +195,7 @@ def _refuse_numbers_among_arrays(block: P.Block, values: Mapping[Var, Var], tabl
         if not isinstance(whole, K.List) or holds_numbers(whole) or form not in _CHANGES:
             continue
         one = form == "put item" and isinstance(kind_of(op.operands[1]), K.Num)
-        moved |= not one
+        moved |= not one and not all(map(is_structure, whole.inside))
         stored = values.get(op.operands[-1]) if isinstance(op.operands[-1], Var) else None
         if stored is not None and stored is not values[owner]:
             many = not one and (form != "method" or op.primitive.word == "extend")
