@@ -848,6 +848,24 @@ def object_of_a_list_and_its_sum(x):
     return f.items[0] * f.total
 
 
+def grown_in_a_callee(x, r, w):
+    r.append(x[:2] * np.sum(w))
+    return r, w
+
+
+def grown_in_rounds(r, x, w):
+    w = w * 1.0
+    for _ in range(2):
+        r, w = grown_in_a_callee(x, r, w)
+    return np.sum(x * x) + sum([np.sum(e * e) for e in r]) + np.sum(w[0] * w[1])
+
+
+def test_the_cotangent_of_a_list_of_arrays_that_has_grown():
+    r, w = [X[:2] * 2.0, X[1:]], np.outer(X, X)
+    (found,) = s2sad.grad(grown_in_rounds, wrt=(0,))(r, X, w)
+    assert [a.tolist() for a in found] == [(2.0 * a).tolist() for a in r]
+
+
 def list_in_a_dict_and_summed_later(x):
     items = [x[0] * 2, x[1] * 2.0, x[2] * 3]
     f = {"a": items}

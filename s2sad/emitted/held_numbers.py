@@ -147,7 +147,8 @@ def add_to_picture(shadows: dict[int, Any], seen: Any, value: Any) -> None:
         if isinstance(x, list | dict):
             for key in parts if isinstance(parts, dict) else range(len(parts)):
                 add_to_picture(shadows, parts[key], value[key])
-                shadow[key] = more(shadow[key], value[key])
+                if not is_array(parts[key]) and not isinstance(parts[key], list):
+                    shadow[key] = more(shadow[key], value[key])
             return
         for name in parts:
             v = getattr(value, name)
@@ -181,7 +182,9 @@ def taken_from_picture(shadows: dict[int, Any], seen: Any, held: Any = None) -> 
     x, parts = seen
     shadow = twin_of(shadows, x)
     if isinstance(x, list):
-        found = [taken_from_picture(shadows, p, h) for p, h in zip(parts, shadow, strict=True)]
+        memory = all(is_array(part) or isinstance(part, list) for part in parts)
+        slots = (None,) * len(parts) if memory else shadow  # memory needs no slots: none is kept
+        found = [taken_from_picture(shadows, p, h) for p, h in zip(parts, slots, strict=True)]
         shadow[:] = map(nothing_of, shadow)
         return found
     made = x.copy() if isinstance(x, dict) else object.__new__(type(x))
