@@ -371,8 +371,8 @@ def address(x: Any) -> Any:
     return x.__array_interface__["data"][0] if isinstance(x, np.ndarray) else x.data.ptr
 
 
-def apart(*values: Any) -> Any:
-    """Return copies of arrays and structures that share memory in the same way as the originals."""
+def apart(value: Any) -> Any:
+    """Return a copy of an array or a structure whose parts share memory as the originals do."""
     owners: dict[int, Any] = {}
     holders: dict[int, Any] = {}
 
@@ -413,8 +413,7 @@ def apart(*values: Any) -> Any:
         start += address(x) - address(owner)
         return laid_in(memory, start if x.size else 0, x)
 
-    found = tuple(twin(x) for x in values)
-    return found if len(found) > 1 else found[0]
+    return twin(value)
 
 
 def add_into(shadow: Any, value: Any) -> None:

@@ -292,7 +292,7 @@ def test_a_pullback_again_after_the_caller_changed_the_arguments(cp, f):
 def test_copies_that_share_memory_as_the_originals_do(cp, part):
     whole = cp.asarray(np.arange(12.0))[part]
     one, other = whole[1:4], whole[::-2]
-    copies = runtime.apart([whole, one], {"other": other})
+    copies = runtime.apart(([whole, one], {"other": other}))
     (whole_, one_), table = copies
     for found, known in zip((whole_, one_, table["other"]), (whole, one, other), strict=True):
         assert type(found) is cp.ndarray

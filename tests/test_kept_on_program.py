@@ -928,3 +928,39 @@ def test_the_length_of_an_array_is_asked_again():
     _, text = derived(halved_itself)
     assert "len_v" not in text
     assert "return value, (v, " in text  # neither a length nor the test
+
+
+def rows_that_change_places(A):
+    u = A * 1.0
+    for k in range(3):
+        p = k + np.argmax(u[k:, k] ** 2)
+        if p != k:
+            u[[k, p]] = u[[p, k]] * u[[k, p]]
+            u[[k, p], :k] *= 0.5
+    return np.sum(np.sin(u))
+
+
+def a_list_of_places_that_changes(A):
+    u = A * 1.0
+    for k in range(3):
+        at = [k, k + 1]
+        u[at] = u[at] ** 2
+        also = at
+        also[1] = 3
+        u[at] *= 0.5
+    return np.sum(np.sin(u))
+
+
+@pytest.mark.parametrize("f", [rows_that_change_places, a_list_of_places_that_changes])
+def test_gradients_with_lists_of_places(f):
+    made, _ = derived(f)
+    value, gradient = made(GIVEN["A"])
+    assert value == f(GIVEN["A"])
+    (want,) = slopes(f, [GIVEN["A"]])
+    assert gradient == pytest.approx(want, rel=1e-6, abs=1e-7)
+
+
+def test_a_list_of_places_is_made_again_unless_it_changes():
+    """`[k, p]` is no entry of a tape: a list that somebody changes is kept as it was."""
+    assert "np.add.at(u_bar, [p, k], " in derived(rows_that_change_places)[1]
+    assert "at.copy()" in derived(a_list_of_places_that_changes)[1]

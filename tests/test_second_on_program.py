@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from switch import of_the_program
 
 import s2sad
 
@@ -169,3 +170,32 @@ def test_a_gradient_that_is_a_dict_goes_on_to_be_used(f):
     by_y = (f(0.7 + e, 1.1) - f(0.7 - e, 1.1)) / (2 * e)
     by_u = (f(0.7, 1.1 + e) - f(0.7, 1.1 - e)) / (2 * e)
     assert s2sad.grad(f, wrt=("y", "u"))(0.7, 1.1) == pytest.approx((by_y, by_u), rel=1e-7)
+
+
+def kept_views(u):
+    v = u * u
+    w = v[1:]
+    v[0] = np.sin(v[1])
+    w[0] = v[0] * v[2]
+    return v * np.sum(w * w)
+
+
+def pulled_back(x):
+    value, pull = s2sad.vjp(lambda u: kept_views(u) * u, x)
+    return np.sum(x * pull(value) * value)
+
+
+def pulled_back_twice(x):
+    value, pull, aux = s2sad.vjp(lambda u: (kept_views(u) * u, u * 2.0), x, has_aux=True)
+    return np.sum(pull(value) * pull(aux))
+
+
+@of_the_program
+@pytest.mark.parametrize("f", [pulled_back, pulled_back_twice])
+def test_what_a_pullback_keeps_of_a_call_has_derivatives(f):
+    """It is copied together, since views of memory that is put back have to stay views."""
+    h, units = 1e-6, np.eye(3)
+    want = [(f(X + h * e) - f(X - h * e)) / (2 * h) for e in units]
+    assert s2sad.grad(f)(X) == pytest.approx(np.array(want), rel=1e-6)
+    along = (s2sad.grad(f)(X + h * V) - s2sad.grad(f)(X - h * V)) / (2 * h)
+    assert s2sad.hvp(f, (X,), (V,)) == pytest.approx(along, rel=1e-6)

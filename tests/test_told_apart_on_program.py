@@ -362,7 +362,99 @@ def filled_with_what_is_written(x):
     return np.sum(table[0] * table[2])
 
 
+# --- lists that a loop hands from round to round -------------------------------------------------
+
+
+def new_list_in_each_round(x):
+    first = [x[0], x[1] * x[2]]
+    best = first
+    for k in range(3):
+        new = []
+        for j in range(len(best)):
+            new.append(best[j] * best[j - 1] + x[k])
+        new[0] += first[1] * x[k]
+        new.append(best[0] * x[2])
+        best = new
+    return best[0] * best[1] * first[0] + best[4]
+
+
+def two_names_for_one_list(x):
+    best, before, s = [x[0], x[1]], [x[2], x[0] * x[1]], 0.0
+    for k in range(3):
+        if x[k] > 0.5:
+            new = [best[0] * x[k], before[1] * best[1]]
+            before = best
+            best = new
+            s = s + before[0] * best[1]
+        else:
+            before = best
+            best = before
+    return s + before[1] * best[0]
+
+
+def one_list_goes_on_twice(x):
+    a = [x[0], x[1]]
+    b = a
+    for k in range(3):
+        new = [a[0] * b[1], b[0] + x[k]]
+        a = new
+        b = new
+    return a[0] * b[1]
+
+
+def lists_in_loops_in_loops(x):
+    best = [x[0], x[1]]
+    for i in range(2):
+        for k in range(int(x[2] > 5.0), 2):
+            best = [best[0] * x[k], best[1] + x[i] * best[0]]
+        for _ in range(int(x[2] > 5.0)):
+            best = [best[1], best[0]]
+        s = best[0] * x[2]
+        best = [s, best[1] * s]
+    return best[0] * best[1]
+
+
+def list_that_changes_under_its_name(x):
+    best = [x[0], x[1]]
+    for k in range(3):
+        new = [best[0] * x[k], best[1]]
+        best[0] = best[1] * x[2]
+        best = new
+    return best[0] * best[1]
+
+
+def list_that_changes_under_an_old_name(x):
+    best = [x[0], x[1]]
+    old = best
+    for k in range(3):
+        s = old[0] * x[k]
+        old.append(s)
+        best = [best[0] * x[k], best[1] + s]
+    return best[0] * best[1] + old[2]
+
+
+def list_that_grew_before_it_was_handed_on(x):
+    best, mine = [x[0], x[1]], [x[2]]
+    for k in range(3):
+        mine.append(best[0] * x[k])
+        best = mine
+        mine = [x[k]]
+    return best[0] * best[1]
+
+
+def list_that_changes_where_it_is_kept(x):
+    best, kept = [x[0], x[1]], []
+    for k in range(3):
+        best = [best[0] * x[k], best[1] + x[k]]
+        kept.append(best)
+        kept[0][0] = x[2] * best[1]
+    return best[0] * kept[1][1] * kept[0][0]
+
+
 BY_NAME = [
+    new_list_in_each_round,
+    one_list_goes_on_twice,
+    lists_in_loops_in_loops,
     step_of_a_dict,
     filled_by_index,
     slices_of_layers,
@@ -381,10 +473,16 @@ BY_NAME = [
     kept_when_it_has_been_written,
 ]
 BY_IDENTITY = [
+    two_names_for_one_list,
+    list_that_changes_under_its_name,
+    list_that_changes_under_an_old_name,
+    list_that_grew_before_it_was_handed_on,
+    list_that_changes_where_it_is_kept,
     one_structure_in_each_round,
     filled_under_equal_keys,
     filled_and_put_again,
     filled_in_two_rounds,
+    filled_with_what_is_written,
     slice_that_grows,
     slice_of_rows_that_are_replaced,
     lists_of_arrays_that_are_written,
@@ -438,5 +536,22 @@ def test_a_pullback_runs_twice_and_has_derivatives(f):
     np.testing.assert_allclose(found, change, rtol=1e-5, atol=1e-7)
 
 
-def test_what_goes_on_to_be_written_is_put_nowhere_by_name():
-    assert derivation(filled_with_what_is_written).by_identity
+def test_a_list_of_cotangents_stays_as_it_is_given():
+    """What a loop starts with backward is a copy: the loop takes cotangents off its end."""
+
+    def grown(x):
+        best = [x[0]]
+        for k in range(2):
+            new = []
+            for v in best:
+                new.append(v * x[k])
+            new.append(x[2] * best[0])
+            best = new
+        return best
+
+    values, pull = s2sad.vjp(grown, X)
+    given = [1.0, -2.0, 0.5]
+    want = slopes(lambda x: np.dot(grown(x), given), X)
+    for _ in range(2):
+        np.testing.assert_allclose(pull(given), want, rtol=1e-6)
+    assert given == [1.0, -2.0, 0.5] and values == grown(X)

@@ -17,7 +17,7 @@ def helper_kind(fn: Any, args: list[Kind]) -> Kind | None:
         return _zeros(args[0], K.NONE if len(args) == 1 else K.FLOAT)
     if fn is runtime.twin_of and len(args) == 2:
         return _zeros(args[1], K.FLOAT)
-    if any(fn is copying for copying in COPYING):
+    if any(fn is copying for copying in (*COPYING, runtime.apart)):
         return K.erase_value(args[0]) if args else None
     if fn is runtime.add and len(args) == 2 and K.is_container(args[0]):
         return _zeros(args[0], K.NONE)

@@ -52,8 +52,8 @@ def order_matters(s: Node, function: Function, kinds: KindFacts, aliases: Aliase
     value = next((v for v in given if v is not None), s.value)
     if _holds_no_array(kinds.of.get(value, K.UNKNOWN)):
         return None
-    if all(isinstance(k, K.AnyDict) for k in K.options(kinds.of.get(base, K.UNKNOWN))):
-        return None  # a dict holds what is stored, and copies nothing
+    if K.is_container(kinds.of.get(base, K.UNKNOWN)):
+        return None  # a list or a dict takes the value itself: nothing is copied
     shared = names_read(value) & aliases.sharing(s, base.id)
     if not shared and not (hasattr(s, "unordered") and _given(base, value, function, aliases)):
         return None

@@ -221,7 +221,10 @@ class Cotangents:
     def _into_structure(self, dot: Var, bar: Bar) -> None:
         """Add to the shadow of a structure; what comes first is that shadow, until it changes."""
         assert bar.value is not None
-        v = self.value(dot)
+        v, ref = self.value(dot), self.refs.get(dot)
+        if ref is not None and ref.primitive is L.SAME:
+            self._into_structure(owner_of(ref), bar)
+            return
         if dot in self.unborn:
             self.unborn.discard(dot)
             self._hold(dot, bar)
@@ -424,7 +427,8 @@ def bar_out(v: Var, perhaps: bool) -> Var:
 
 def bar_of(out: Var, perhaps: bool) -> Bar:
     """Return the cotangent that a region has handed over."""
-    return Bar(out, is_array(out.kind) and not perhaps, perhaps=perhaps)
+    own = is_array(out.kind) or isinstance(out.kind, K.List)
+    return Bar(out, own and not perhaps, perhaps=perhaps)
 
 
 def bar_name(v: Var) -> str:

@@ -150,13 +150,15 @@ def _apart(t: Tangents, known: Memories, needed: list[Var]) -> list[Var]:
     roots = (known.of(v) for v in held)
     if not any(root is not None and known.is_outside(root) for root in roots):
         return needed
-    made = {v: Var(v.name, v.kind) for v in held}
+    made = {v: Var(f"{v.name}_own", v.kind) for v in held}
     places = tuple(P.Place(v, (P.Anywhere(),)) for v in held)
-    whole = tuple(made.values()) if len(held) == 1 else (Var("", K.UNKNOWN),)
-    given: tuple[Operand, ...] = (t.table.helper(runtime.apart), *held)
-    t.add(Op(whole, L.CALL, given, (), places, (), t.origin))
-    if len(held) > 1:
-        t.add(Op(tuple(made.values()), L.UNPACK, whole, (), (), (), t.origin))
+    several = len(held) > 1
+    whole = Var("", K.UNKNOWN) if several else made[held[0]]
+    value: Operand = t.emit(L.TUPLE, held, K.UNKNOWN) if several else held[0]
+    given = (t.table.helper(runtime.apart), value)
+    t.add(Op((whole,), L.CALL, given, (), places, (), t.origin))
+    if several:
+        t.add(Op(tuple(made.values()), L.UNPACK, (whole,), (), (), (), t.origin))
     return [made.get(v, v) for v in needed]
 
 

@@ -3,8 +3,9 @@
     for i in range(n):                      for i in range(n - 1, -1, -1):
         total += w[i + 1] * x                   w_bar[i + 1] += total_bar * x
 
-An index, a comparison of numbers, the length of an array, an item of memory that nobody writes:
-that is cheap. It is computed where it is read, if what it is made of is there.
+An index, a list of places that nobody changes, a comparison of numbers, the length of an array, an
+item of memory that nobody writes: that is cheap. It is computed where it is read, if what it is
+made of is there.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ class Part:
                 return all(isinstance(k, K.Num | K.NoneKind) for k in given)
             case "tuple":
                 return all(map(self._is_index, maker.operands))
+            case "list":
+                return self._is_index_list(maker)
             case "field" if isinstance(given[0], K.Array) and _is_plain(v.kind):
                 return True  # a size, a shape
             case "item" | "field":
@@ -64,8 +67,15 @@ class Part:
 
     def _is_index(self, o: Operand) -> bool:
         maker = self.sweep.makers.get(o) if isinstance(o, Var) else None
-        sliced = maker is not None and maker.primitive is L.SLICE
-        return self._is_fixed(o) if sliced else isinstance(o, P.Const) or _is_whole(kind_of(o))
+        if maker is not None and maker.primitive in (L.SLICE, L.LIST):
+            return self._is_fixed(o) or self._is_index_list(maker)
+        return isinstance(o, P.Const) or _is_whole(kind_of(o))
+
+    def _is_index_list(self, maker: Op) -> bool:
+        """Say whether a list of a few whole numbers is made, which nobody changes: `[k, p]`."""
+        few = maker.primitive is L.LIST and all(map(_is_short_index, maker.operands))
+        written = self.sweep.written
+        return few and not written.open and not written.of(maker.outs[0])
 
     def _is_fixed(self, index: Operand) -> bool:
         """Say whether no part of an index is an array, or a list, which may have changed."""
@@ -118,8 +128,8 @@ def rematerialised(back: P.Block, part: Part, forward: tuple[P.Operation, ...]) 
         if maker is None:
             continue
         roots = {*part.roots(v)}
-        if maker.primitive.form in ("slice", "tuple"):  # a number takes less than an index of it
-            kept |= roots
+        if maker.primitive.form in ("slice", "tuple", "list"):
+            kept |= roots  # a number takes less than an index of it
         if roots <= kept and (_is_whole(v.kind) or part.is_short(maker, kept)):
             again.add(v)
         else:
@@ -149,6 +159,10 @@ def _is_plain(kind: K.Kind) -> bool:
     return isinstance(kind, K.Num) or (
         isinstance(kind, K.Tuple) and all(isinstance(k, K.Num) for k in kind.items)
     )
+
+
+def _is_short_index(o: Operand) -> bool:
+    return not isinstance(o, P.Spread) and (isinstance(o, P.Const) or _is_whole(kind_of(o)))
 
 
 def _is_whole(kind: K.Kind) -> bool:

@@ -16,6 +16,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
+from s2sad.ir.left_last import may_leave
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import ARRAYS, ZEROS
 from s2sad.linear.by_identity import (
@@ -35,7 +36,7 @@ from s2sad.linear.turned_calls import lent_to, passes_nothing
 from s2sad.linear.turned_hooks import is_known_elsewhere
 from s2sad.linear.turned_lists import makes_list
 from s2sad.linear.turned_memory import entries, function_of, makes_object, may_be_view
-from s2sad.linear.unwritten import stays
+from s2sad.linear.unwritten import is_done, stays
 from s2sad.linear.user_calls import CallOfUser, parts_of
 from s2sad.linear.zero_tangents import memories_in
 from s2sad.primitives import language as L
@@ -364,6 +365,21 @@ class _Look:
 
     # regions
 
+    def is_done_list(self, dot: Var, region: P.Region) -> bool:
+        """Say whether what a region hands over is no structure, or a list of numbers by its value.
+
+        A loop gives such a list a name where it is made, and nobody writes it under that name: it
+        has a cotangent of its own there, of the same length, which goes on to what was handed over.
+        """
+        v = self.values[dot]
+        if not is_structure(v.kind):
+            return True
+        if not isinstance(region, P.For) or may_leave(region.body):
+            return False
+        carried = dot in region.outs or dot in region.body.params
+        numbers = isinstance(v.kind, K.List) and isinstance(v.kind.item, K.Num)
+        return carried and numbers and is_done(self.sweep, v, region)
+
     def region(self, region: P.Region) -> Iterator[str]:
         """Look at memory that a region hands over."""
         given = (*region.outs, *P.bound(region), *(v for b in P.blocks(region) for v in b.params))
@@ -371,7 +387,7 @@ class _Look:
         if any(self.is_changed(v, region) for v in handed):
             if not are_apart(self.sweep, region, self.table):
                 yield "memory that is written, and handed over by a branch or a loop"
-        if any(is_structure(v.kind) for v in handed):
+        if not all(self.is_done_list(d, region) for d in given if d in self.values):
             yield "a structure that comes from a region"
         unbound = self.table.facts.unbound
         if any(

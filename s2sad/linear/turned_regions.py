@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
+from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.left_last import leaves_loop
 from s2sad.ir.program import Op, Operand, Var
@@ -62,8 +63,8 @@ def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operat
 
 
 def outs_of(block: P.Block) -> list[Var]:
-    """Return what the operations of a block give, but for regions."""
-    return [v for op in block.ops if isinstance(op, Op) for v in op.outs]
+    """Return what the operations of a block give, and what its loops leave behind."""
+    return [v for op in block.ops if isinstance(op, Op | P.For) for v in op.outs]
 
 
 def give_cotangents(sweep: Sweep, dots: Iterable[Var], acc: Cotangents) -> None:
@@ -97,7 +98,9 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
         return [region]
     if leaves_loop(region) and not isinstance(region, P.If):
         raise NotYet("a loop that is left by the last block of a try")
-    acc.before_region(free_in(sweep, region))
+    starts = region.starts if isinstance(region, P.For) else ()
+    free = free_in(sweep, region)
+    acc.before_region(d for d in free if d not in starts or reads_inside(region, d))
     match region:
         case P.If():
             return turned_branch(sweep, region, acc)
@@ -216,14 +219,16 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
     free = [d for d in free_in(sweep, region) if reads_inside(region, d)]
     owners = [root_of(acc.refs, d) for d in free]
     free = [d for d in dict.fromkeys(owners) if not by_place(sweep, d, acc)]
-    if any(is_structure(sweep.values[p].kind) for p in params):
-        raise NotYet("a loop that carries a structure")
+    for kind in (sweep.values[p].kind for p in params):
+        if is_structure(kind) and not isinstance(kind, K.List):
+            raise NotYet("a loop that carries a structure")
     at_last = dict(zip(heads, region.outs, strict=False))
     begun = dict(zip(heads, region.starts, strict=True))
     start: list[Bar] = []
     for p in params:
         bar = acc.of.pop(at_last[p], None) if p in at_last else None
         own = acc.inner({} if bar is None else {p: bar})
+        give_cotangents(sweep, (p,), own)
         start.append(start_of(sweep, own, p, at_last.get(sweep.values[p])))
     start += [bar_handed(sweep, acc, d) for d in free]
     every = (*params, *free)
@@ -256,6 +261,7 @@ def turned_round(
     """Turn one round round, which hands on what has these cotangents; return the forward loop."""
     body, heads = region.body, heads_of(region)
     sweep.loops.append(Round(heads, len(region.outs), bars))
+    give_cotangents(sweep, (*(p for p in heads if p in bars), *outs_of(body)), acc)
     for p, result in sweep.loops[-1].handed(body.end):
         if p in bars:
             acc.add(result, bars[p])

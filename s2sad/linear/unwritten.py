@@ -18,6 +18,7 @@ from s2sad.ir.deeds import deed
 from s2sad.ir.program import Op, Var
 from s2sad.linear.swapped import followed
 from s2sad.linear.sweep_state import Sweep
+from s2sad.primitives import language as L
 
 
 def stays(sweep: Sweep, block: P.Block, v: Var, made: P.Operation) -> bool:
@@ -33,11 +34,7 @@ def stays(sweep: Sweep, block: P.Block, v: Var, made: P.Operation) -> bool:
     if written.open or written.memory.is_outside(root):
         return False
     names = _shown_by(sweep, root, v)
-    at, around = written.order[made]
-    if not isinstance(made, Op) and v in made.outs:
-        at = _end(sweep, made)
-    elif isinstance(made, P.For | P.While | P.Collect):
-        around = (*around, made)
+    at, around = _shown_from(sweep, v, made)
     writes = [*_writes(sweep, v, at)]
     if any(sweep.values.get(r, r) in names for r in block.end.results if isinstance(r, Var)):
         return not any(behind > at or others & {*around} for behind, others in writes)
@@ -51,6 +48,27 @@ def stays(sweep: Sweep, block: P.Block, v: Var, made: P.Operation) -> bool:
     return True
 
 
+def is_done(sweep: Sweep, v: Var, made: P.Operation) -> bool:
+    """Say whether nobody writes the memory of a variable from where it is shown on."""
+    written = sweep.written
+    root = written.memory.of(v)
+    if root is None or written.open or written.memory.is_outside(root):
+        return root is None
+    at, around = _shown_from(sweep, v, made)
+    writes = _writes(sweep, v, at)
+    return not any(behind > at or others & {*around} for behind, others in writes)
+
+
+def _shown_from(sweep: Sweep, v: Var, made: P.Operation) -> tuple[int, tuple[P.Region, ...]]:
+    """Return from where on a variable shows its memory, and in which loops."""
+    at, around = sweep.written.order[made]
+    if not isinstance(made, Op) and v in made.outs:
+        return _end(sweep, made), around
+    if isinstance(made, P.For | P.While | P.Collect):
+        return at, (*around, made)
+    return at, around
+
+
 def _writes(sweep: Sweep, v: Var, at: int) -> Iterator[tuple[int, set[P.Region]]]:
     """Yield where the memory of a variable may be written, with the loops that may bring it back.
 
@@ -61,11 +79,20 @@ def _writes(sweep: Sweep, v: Var, at: int) -> Iterator[tuple[int, set[P.Region]]
         behind, loops = order[w]
         owners = [followed(sweep, p.object) for p in w.writes] if isinstance(w, Op) else []
         makers = [sweep.makers.get(o) for o in owners if isinstance(o, Var)]
-        new = [order[m] for m in makers if m is not None and deed(m).fresh and m in order]
+        known = [m for m in makers if m is not None and m in order]
+        new = [order[m] for m in known if deed(m).fresh or _changes_list(w, m)]
         if not new or len(new) < len(owners):
             yield behind, {*loops}
         elif any(made < at for made, _ in new):
             yield behind, {x for x in loops if not all(x in around for _, around in new)}
+
+
+def _changes_list(w: P.Operation, made: Op) -> bool:
+    """Say whether a write changes a list that is made here, and nothing that the list holds."""
+    return isinstance(w, Op) and made.primitive is L.LIST and w.primitive.form in _OF_LISTS
+
+
+_OF_LISTS = ("method", "put item", "drop item")  # `xs[0] += y` may change what stands there
 
 
 def _bound_in(loop: P.Region, made: P.Operation) -> set[Var]:

@@ -348,8 +348,9 @@ def written_parts(block: Block) -> set[str]:
 def apart(p: Parts, names: list[str], targets: list[str]) -> Node:
     """Return the statement that gives names copies which share memory as the originals do."""
     helper = p.pure.d.refs.function(runtime.apart)
-    value = call(helper, *(name(n) for n in names))
-    return assign(targets[0], value) if len(targets) == 1 else assign_tuple(targets, value)
+    if len(targets) == 1:
+        return assign(targets[0], call(helper, name(names[0])))
+    return assign_tuple(targets, call(helper, tuple_(map(name, names))))
 
 
 def _copy_restored(block: Block, arrays: set[str], others: frozenset[str]) -> None:

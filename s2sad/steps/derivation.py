@@ -464,7 +464,9 @@ def callee_kind(
     except Error as error:
         return unread(error), ()
     result = handed_back(outlives(found.result), known)
-    if fn is runtime.shadow_of and isinstance(result, K.Unknown):
+    if fn is runtime.take_from_shadow or (
+        fn is runtime.shadow_of and isinstance(result, K.Unknown)
+    ):
         result = LOOKED_UP
     if isinstance(result, K.Unbound | K.NoneKind) and (said := registry.refusals_of_form(fn)):
         result = K.Unknown(f"a call that is refused: {'; '.join(said)}")
