@@ -119,7 +119,22 @@ def integers_in_a_list_are_an_array(x):
     return np.sum(np.convolve(x, [1, 2, 1], mode="same") ** 2)
 
 
+def written_by_an_inner_function(x):
+    y = x[1] * 1.3
+    r = x * y
+
+    def write(z):
+        x[0] = z
+
+    x = x * 1.0
+    s = x * y
+    write(y)
+    x = x * np.sum(s) + np.sum(r)
+    return np.sum(x * x)
+
+
 PROGRAMS = [
+    written_by_an_inner_function,
     a_power_of_narrow_integers,
     integers_in_a_list_are_an_array,
     a_number_becomes_an_array,

@@ -128,6 +128,7 @@ def _moves(operation: P.Operation) -> bool:
 
 
 _MOVES = ("put item", "drop item", "method")
+_REBIND = ("bind", "forget")
 
 
 def written(program: P.Program, block: P.Block, open_: bool) -> Written:
@@ -146,7 +147,10 @@ def written(program: P.Program, block: P.Block, open_: bool) -> Written:
     for op in order:
         for place in op.writes if isinstance(op, Op) else ():
             owner = place.object
-            root = memory.of(owner) if isinstance(owner, Var) and not owner.cell else None
+            rebinds = isinstance(op, Op) and op.primitive.form in _REBIND
+            if not isinstance(owner, Var) or (owner.cell and rebinds):
+                continue
+            root = memory.of(owner)  # of a cell: a call may write what is in it
             if root is not None:
                 writes.setdefault(root, []).append(op)
     found = {r: tuple(ops) for r, ops in writes.items()}
