@@ -380,17 +380,36 @@ def items_or_zeros(x, x_dot):
     return [np.zeros_like(v)[()] if d is None else d for v, d in zip(x, x_dot, strict=True)]
 
 
-@pullback(
-    builtins.max,
-    builtins.min,
-    masks=True,
-    once="s2sad does not know how many numbers a tuple holds",
-)
+@pullback(builtins.max, masks=True, once="s2sad does not know how many numbers a tuple holds")
+def pull_max(out_bar, out, x, *others):
+    if len(others) != 1:
+        return pull_extreme(out_bar, out, x, *others)
+    (y,) = others
+    x_bar = out_bar * (0.5 + 0.5 * (x > y)) if x >= y else 0.0
+    y_bar = out_bar * (0.5 + 0.5 * (y > x)) if y >= x else 0.0
+    return x_bar, y_bar
+
+
+@pullback(builtins.min, masks=True, once="s2sad does not know how many numbers a tuple holds")
+def pull_min(out_bar, out, x, *others):
+    if len(others) != 1:
+        return pull_extreme(out_bar, out, x, *others)
+    (y,) = others
+    x_bar = out_bar * (0.5 + 0.5 * (x < y)) if x <= y else 0.0
+    y_bar = out_bar * (0.5 + 0.5 * (y < x)) if y <= x else 0.0
+    return x_bar, y_bar
+
+
 def pull_extreme(out_bar, out, *items):
     """Equal share among ties. One sequence, or two items and more."""
     if len(items) == 1:
-        return (like([out_bar * share for share in ties(out, items[0])], items[0]),)
-    return [out_bar * share for share in ties(out, items)]
+        return (like(shared(out_bar, out, items[0]), items[0]),)
+    return shared(out_bar, out, items)
+
+
+def shared(out_bar, out, items):
+    """Return what each item gets: nothing where it is not chosen, even of what is infinite."""
+    return [out_bar * share if share else 0.0 for share in ties(out, items)]
 
 
 def push_extreme(out, *items_and_tangents):

@@ -729,3 +729,28 @@ def test_hooks_are_differentiated_with_the_text(f):
 def test_memory_with_two_names_has_one_cotangent_and_no_hook():
     with pytest.raises(UnsupportedError, match="has another name"):
         derived(hook_of_memory_with_two_names, X)
+
+
+def root_of_a_mask(x):
+    return np.sum([math.sqrt(min(max(v, 0.0), 3.0)) for v in x]) + 1.0 / max(x[0], x[3])
+
+
+def test_what_a_mask_keeps_out_is_not_computed():
+    assert s2sad.grad(root_of_a_mask)(X) == pytest.approx(slopes_of(root_of_a_mask, X))
+    assert s2sad.grad(lambda x: 1.0 / max(x, 0.0) if x > 0.0 else math.log(2.0))(-1.0) == 0.0
+
+
+def slopes_of(f, x):
+    return [(f(x + d) - f(x - d)) / 2e-6 for d in 1e-6 * np.eye(len(x))]
+
+
+def test_what_the_function_computes_raises_as_it_did():
+    def f(x, y):
+        t = 1.0 / y
+        u = t if x > 2.0 else 0.0
+        return x * x + u
+
+    with pytest.raises(ZeroDivisionError):
+        s2sad.value_and_grad(f)(1.0, 0.0)
+    with pytest.raises(ZeroDivisionError):
+        s2sad.grad(f, wrt=("x", "y"))(1.0, 0.0)

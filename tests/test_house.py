@@ -72,7 +72,7 @@ BUDGETS = {
     "capture": 8_490,
     "emitted": 690,
     "facts": 17_830,
-    "ir": 9_150,  # of these from_tree and cells go in landing 6, with the tree that they read
+    "ir": 9_200,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 2_100,
     "linear": 15_600,  # what modes/ is to become
     "modes": 10_530,

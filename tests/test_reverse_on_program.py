@@ -9,6 +9,7 @@ import inspect
 import numpy as np
 import pytest
 
+import s2sad
 from s2sad import kinds as K
 from s2sad import pipeline
 from s2sad.operators.deriving import loaded, printed
@@ -196,3 +197,25 @@ def test_an_array_given_twice_has_two_cotangents():
 
     _, gradient = derived(both, [X, X.copy()], on_program=True)([X, X])
     np.testing.assert_allclose(gradient, [2.0 * X * X, X * X], rtol=1e-12)
+
+
+def test_equal_terms_that_add_up_to_an_argument_are_a_copy_of_it():
+    def f(x):
+        return 0.5 * np.dot(x, x)
+
+    x = np.array([0.3, -0.7, 1.1])
+    assert "return x.copy()" in s2sad.grad(f).source(x)
+    value, pull = s2sad.vjp(f, x)
+    found = pull(1.0)
+    found += 1.0
+    np.testing.assert_array_equal(pull(1.0), [0.3, -0.7, 1.1])
+    np.testing.assert_array_equal(x, [0.3, -0.7, 1.1])
+
+    def g(x):
+        y = x * 2.0
+        s = 0.5 * np.sum(y * y)
+        y[1:] *= x[:-1]
+        return s + 0.5 * np.sum(y * y)
+
+    slopes = [(g(x + e) - g(x - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(s2sad.grad(g)(x), slopes, rtol=1e-6)

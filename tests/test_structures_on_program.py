@@ -1423,3 +1423,58 @@ def test_a_gradient_has_the_keys_of_its_argument(f, mode):
         by_u = (f(0.7, given(1.1 + e)) - f(0.7, given(1.1 - e))) / (2 * e)
         assert d_bar.pop("u") == pytest.approx(by_u, abs=1e-8)
         assert d_bar == ({"m": {"w": 0.0}} if f is key_put_inside else {})
+
+
+def layers_by_number(layers, x):
+    s = 0.0
+    for i in range(2):
+        s += np.sum(layers[i]["w"] * x) * layers[1 - i]["w"][0]
+    return s
+
+
+def layers_taken_apart(layers, x):
+    s = 0.0
+    for i in range(2):
+        a, b = layers
+        s += np.sum(a["w"] * b["w"] * x) * layers[i]["w"][0]
+    return s
+
+
+def layers_that_are_swapped(layers, x):
+    s = 0.0
+    for i in range(2):
+        both = layers if x[i] > 0.5 else (layers[1], layers[0])
+        s += np.sum(both[i]["w"] * x) * layers[i]["w"][2]
+    return s
+
+
+def layers_that_are_written(layers, x):
+    s = 0.0
+    for i in range(2):
+        layers[i]["w"][1:] *= x[1:]
+        layers[i]["w"] = layers[i]["w"] * x
+        s += np.sum(layers[1 - i]["w"] ** 2)
+    return s
+
+
+LAYERS = [
+    *(layers_by_number, layers_taken_apart, layers_that_are_swapped, layers_that_are_written),
+]
+
+
+@pytest.mark.parametrize("f", LAYERS)
+@pytest.mark.parametrize("mode", ["value_and_grad", "vjp"])
+def test_structures_in_a_tuple_by_their_number(f, mode):
+    def at(w):
+        return {"w": w[:3].copy()}, {"w": w[3:].copy()}
+
+    w = np.array([1.0, 2.0, 3.0, 0.5, -0.4, 0.7])
+    layers = at(w)
+    params = ("layers", K.kind_of(layers, "layers")), ("x", K.kind_of(X, "x"))
+    request = Request(f, params, ("layers",), True, mode, on_program=True)
+    made = pipeline.derive(request, HIGHER)
+    value, found = loaded(printed(made), made)[made.entry](layers, X)
+    gradient = found if mode == "value_and_grad" else found(1.0)
+    slopes = [(f(at(w + e), X) - f(at(w - e), X)) / 2e-6 for e in 1e-6 * np.eye(6)]
+    assert value == f(at(w), X)
+    np.testing.assert_allclose(s2sad.ravel(gradient)[0], slopes, rtol=1e-6, atol=1e-8)

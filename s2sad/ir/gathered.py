@@ -432,7 +432,9 @@ class _Worker:
     def added(self, terms: Sequence[Term], op: Op) -> Ops | None:
         """Return the operations of a sum: those of the terms that are new, then the sum."""
         if len(terms) == 1:
-            return self.rebuilt(terms[0].product, op)
+            (product,) = (t.product for t in terms)
+            one = product.coefficient == 1.0
+            return self.rebuilt(product, op) or (self.only_factor(product, op) if one else None)
         ops: Ops = []
         chain = Chain(op.outs[0], op.origin)
         for i, term in enumerate(terms):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import gast
 
 from s2sad import kinds as K
+from s2sad import runtime
 from s2sad.emitted import held_numbers
 from s2sad.emitted.found import as_found
 from s2sad.facts.results import binary_kind
@@ -260,7 +261,10 @@ class Cotangents:
         assert one.value is not None and other.value is not None
         if isinstance(of, K.Opaque):
             return Bar(self.t.emit(L.INFIX["Add"], (one.value, other.value), of))
-        if not K.is_numeric(K.without_none(of)):
+        if is_structure(of):  # either may be None: it is found by identity
+            helper = self.t.table.helper(runtime.add)
+            return Bar(self.t.call(helper, (one.value, other.value), tangent_kind(of)))
+        if not K.is_numeric(of):
             raise NotYet(f"cotangents of {K.describe(of)} that are added")
         kind = binary_kind(gast.Add, kind_of(one.value), kind_of(other.value))
         if not isinstance(kind, K.Array):

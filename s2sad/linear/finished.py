@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from s2sad.ir import program as P
+from s2sad.ir.lazily import lazily
 from s2sad.ir.program import Var
 from s2sad.ir.uncounted import uncounted
 from s2sad.ir.unused import without_unused
@@ -46,7 +47,7 @@ def with_backward(found: BothSweeps, program: P.Program) -> tuple[P.Program, lis
     together = found.made.sweep.written.sharing(program.block.params)
     made = settled(found.table, found.linear, program, together)
     entries = read_in(made, found.made.sweep.entries)
-    made = without_unused(uncounted(narrowed(made, entries)))
+    made = lazily(without_unused(uncounted(narrowed(made, entries))))
     once = not found.table.derivation.reusable
     return emptied(made, entries) if once else made, entries
 

@@ -9,6 +9,7 @@ this while the derivative runs.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -139,14 +140,20 @@ def _has_known(kind: Kind, known: Callable[[Kind], bool]) -> bool:
     return isinstance(kind, K.Num | K.Array | K.NoneKind | K.Str | K.Known | K.LocalFunction)
 
 
-def _zeros(t: Tangents, value: Read, kind: Kind) -> Operand:
-    """Return zeros like a value, which is read where they need it."""
+def _zeros(t: Tangents, value: Read, kind: Kind, all_floats: bool = False) -> Operand:
+    """Return zeros like a value, which is read where they need it.
+
+    What is constant has none, but for `all_floats` in a dict with active parts: under a key that is
+    not known any of them may be read.
+    """
+    all_floats = all_floats or (isinstance(kind, K.Dict) and K.differentiable(kind))
     if isinstance(kind, K.Num | K.Array):
+        kind = dataclasses.replace(kind, const=False) if all_floats else kind
         return nothing(t, value(), kind) if K.differentiable(kind) else NOTHING
     if not kind.inside:
         return NOTHING
     parts = [
-        _zeros(t, lambda part=part: _read(t, value(), part), part.kind)  # type: ignore[misc]
+        _zeros(t, lambda part=part: _read(t, value(), part), part.kind, all_floats)  # type: ignore[misc]
         for part in kind.parts
     ]
     if isinstance(kind, K.Obj):

@@ -119,6 +119,7 @@ def reverse_pair(
     d.forwards[key] = found
     d.forwards[_begun(key)] = True
     d.reverses[found.forward] = found.reverse
+    d.bare |= {found.forward} if bare else set()
     value, dot = linear.program.block.end.results
     bar = Var(f"{a.function.result}_bar", tangent_kind(a.kinds.result))
     params = {v.name: v for v in program.block.params}

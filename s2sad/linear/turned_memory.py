@@ -340,7 +340,7 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         raise NotYet(f"the method {word} of a structure, turned round")
     if effects.writes == "puts" and word != "extend":
         *where, stored = given
-        taken = put_out(shadow, tuple(where), acc)
+        taken = put_out(shadow, tuple(where), stored, acc)
         if isinstance(stored, Var) and stored in sweep.values:
             give_part(sweep, stored, Bar(taken, True), acc)
     elif word == "pop":

@@ -51,8 +51,9 @@ def _of_list(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, whole: K.L
     effects = registry.effects_of(getattr(list, word, None))
     (out,) = op.outs
     if effects.writes == "puts" and word != "extend":
-        taken = put_out(acc.buffer(owner), tuple(given[:-1]), acc) if numbers else NOTHING
-        fetch(sweep, given[-1], lambda: taken, acc, shadows)
+        *where, stored = given
+        taken = put_out(acc.buffer(owner), tuple(where), stored, acc) if numbers else NOTHING
+        fetch(sweep, stored, lambda: taken, acc, shadows)
     elif word == "extend":
         items: Operand = NOTHING
         if numbers:

@@ -39,6 +39,7 @@ from s2sad.linear.sweep_state import Reason, Round, Sweep, Tape, bar_handed, in_
 from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.tape import heads_of, met, reads_inside
 from s2sad.linear.turned_slots import hand_over
+from s2sad.nodes import block_writes
 
 
 def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operation]:
@@ -139,8 +140,9 @@ def turned_with(sweep: Sweep, region: P.With, acc: Cotangents) -> list[P.Operati
     """The backward sweep of what a manager stands around does without it."""
     kinds = acc.t.table.facts.analysed.kinds
     if any(kinds.passing.get(item) is None for item in region.origin.items):
-        bound = sorted({sweep.values[v].name for v in region.outs if v in sweep.values})
-        word = f"`{bound[0]}`" if bound and bound[0] else "what is written"
+        active = {v.name for v in sweep.values.values()}
+        bound = sorted(block_writes(region.origin.body) & active)
+        word = f"`{bound[0]}`" if bound else "what is written"
         raise acc.t.table.cannot(
             region.origin,
             "This context manager may swallow an exception that leaves its block; s2sad cannot "

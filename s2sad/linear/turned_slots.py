@@ -276,11 +276,13 @@ def put_in(shadow: Var, at: tuple[Operand, ...], value: Operand, acc: Cotangents
     t.add(Op((), L.DISCARD, (out,), (), (), (), t.origin))
 
 
-def put_out(shadow: Var, at: tuple[Operand, ...], acc: Cotangents) -> Var:
-    """Take out of a shadow what was put into its list; return it."""
-    t, out, places = acc.t, Var("", K.UNKNOWN), (Place(shadow, (P.Anywhere(),)),)
+def put_out(shadow: Var, at: tuple[Operand, ...], stored: Operand, acc: Cotangents) -> Var:
+    """Take the cotangent of what was `stored` in a list out of its shadow; return it."""
+    v = acc.values.get(stored) if isinstance(stored, Var) else None
+    kind = tangent_kind(v.kind) if v is not None and isinstance(v.kind, K.Num) else K.UNKNOWN
+    t, out, places = acc.t, Var("", kind), (Place(shadow, (P.Anywhere(),)),)
     if at and at != (P.Const(0),):  # a place behind the end is the end
-        return act(t, held_numbers.taken_back, (shadow, *at), K.UNKNOWN)
+        return act(t, held_numbers.taken_back, (shadow, *at), kind)
     t.add(Op((out,), L.method("pop"), (shadow, *at), (), places, places, t.origin))
     return out
 

@@ -108,7 +108,7 @@ def _install(node: Node, d: Derivation, meter: Meter) -> None:
             meter.loops[len(meter.keys)] = first + around[id(owner)]
         if kept.variable not in story.calls:  # which count where the called function keeps it
             _wrap(owner, at, node.name, kept.variable, meter)
-    bare = any(p.bare for p in d.pairs.values() if p.forward == node.name)
+    bare = node.name in d.bare or any(p.bare and p.forward == node.name for p in d.pairs.values())
     for s in node.body:
         if isinstance(s, gast.Return) and node.name in reverses_of(d) and story.handed:
             lists = {k.holder for k in story.kept}

@@ -180,10 +180,11 @@ class Report:
 
 def report_of(d: Derivation) -> Report:
     """Return what a derivation decided, for the entry and all functions it calls."""
-    groups: dict[int, list[str]] = {}
+    groups: dict[str, list[str]] = {}
+    forwards = {reverse: forward for forward, reverse in reverses_of(d).items()}
     for node in d.functions:
         if node.name in d.stories:
-            groups.setdefault(id(d.stories[node.name][1].activity), []).append(node.name)
+            groups.setdefault(forwards.get(node.name, node.name), []).append(node.name)
     again = run_again(d)
     told = [_Teller(d, tuple(names), again).explained() for names in groups.values()]
     told.sort(key=lambda f: d.entry not in f.derived)

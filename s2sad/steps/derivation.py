@@ -143,6 +143,7 @@ class Derivation:
     pairs: dict[Any, Pair] = field(default_factory=dict)
     forwards: dict[Any, Any] = field(default_factory=dict)
     reverses: dict[str, str] = field(default_factory=dict)
+    bare: set[str] = field(default_factory=set)
     handed: dict[Any, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     lasting: bool = False
     memories: dict[Any, Memory] = field(default_factory=dict)
