@@ -489,7 +489,7 @@ def add(a: Any, b: Any) -> Any:
         for key in b:
             total[key] = add(a.get(key), b[key])
         return total
-    if isinstance(a, float | complex) or hasattr(type(a), "dtype"):
+    if isinstance(a, float | complex | np.inexact) or hasattr(type(a), "dtype"):
         return a + b
     total = object.__new__(type(a))
     for name in attribute_names(a):

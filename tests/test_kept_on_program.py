@@ -964,3 +964,95 @@ def test_a_list_of_places_is_made_again_unless_it_changes():
     """`[k, p]` is no entry of a tape: a list that somebody changes is kept as it was."""
     assert "np.add.at(u_bar, [p, k], " in derived(rows_that_change_places)[1]
     assert "at.copy()" in derived(a_list_of_places_that_changes)[1]
+
+
+def over_a_list(xs):
+    h = np.ones(2)
+    for i, x in enumerate(xs):
+        h = np.sin(h * x) * (i + 1)
+    return h.sum()
+
+
+def over_a_list_in_a_loop(xs):
+    h = 1.0
+    for c in (0.5, 2.0):
+        for x in xs:
+            h = np.sin(h * x[0]) * c + x[1]
+            if h > 1.5:
+                break
+    return h
+
+
+def over_a_list_that_grows_later(xs):
+    ys, s = [x[0] * 2.0 for x in xs], 1.0
+    for y in ys:
+        s = s * np.sin(y)
+    ys.append(s)
+    ys[0] = 3.0
+    for y in ys:
+        s = s * np.cos(y)
+    return s
+
+
+def over_a_list_whose_arrays_are_written(xs):
+    ys, s = [x * 2.0 for x in xs], 0.0
+    for y in ys:
+        s += np.sin(y).sum() * y[0]
+        y[0] = y[1] * y[0]
+    ys[0][1] = 4.0
+    return s * ys[1][0]
+
+
+def over_two_lists_in_turn(xs):
+    one, other, s = [x[0] for x in xs], [x[1] * 2.0 for x in xs], 1.0
+    for _ in range(3):
+        for y in one:
+            s = s * np.sin(y)
+        one, other = other, one
+    return s
+
+
+OVER_LISTS = [
+    over_a_list,
+    over_a_list_in_a_loop,
+    over_a_list_that_grows_later,
+    over_a_list_whose_arrays_are_written,
+    over_two_lists_in_turn,
+]
+
+
+@pytest.mark.parametrize("f", OVER_LISTS, ids=lambda f: f.__name__)
+def test_loops_over_lists(f):
+    """What nobody writes is read once more by its number, also when a caller goes on to write."""
+    xs = [np.array([0.3, 0.4]), np.array([0.5, 0.6]), np.array([0.7, 0.2])]
+    request = Request(f, (("xs", K.kind_of(xs, "xs")),), ("xs",), True, "vjp", on_program=True)
+    d = pipeline.derive(request, HIGHER)
+    text = printed(d)
+    found = slopes(lambda *parts: f([*parts]), [*map(np.copy, xs)])
+    value, pullback = loaded(text, d)[d.entry](xs)
+    assert value == f(copy.deepcopy(xs))
+    first = pullback(1.0)
+    xs[0][:] = 5.0
+    del xs[1:]
+    for mine, again, theirs in zip(first, pullback(1.0), found, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-8)
+        np.testing.assert_array_equal(mine, again)
+    assert f is not over_a_list or "x = xs[i]" in text.text
+
+
+def protected_at_last(x):
+    z = x * 2.0
+    y = z * z
+    for i in range(1, 4):
+        z[i] = z[i - 1] * x[i]
+    z.setflags(write=False)
+    return np.sum(z * z * y)
+
+
+def test_what_is_protected_is_put_back():
+    fn, text = derived(protected_at_last)
+    assert "flags" not in text
+    value, gradient = fn(GIVEN["x"])
+    assert value == protected_at_last(GIVEN["x"])
+    (wanted,) = slopes(protected_at_last, [GIVEN["x"]])
+    np.testing.assert_allclose(gradient, wanted, rtol=1e-6)

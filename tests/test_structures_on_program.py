@@ -1478,3 +1478,50 @@ def test_structures_in_a_tuple_by_their_number(f, mode):
     slopes = [(f(at(w + e), X) - f(at(w - e), X)) / 2e-6 for e in 1e-6 * np.eye(6)]
     assert value == f(at(w), X)
     np.testing.assert_allclose(s2sad.ravel(gradient)[0], slopes, rtol=1e-6, atol=1e-8)
+
+
+class Held:
+    """An object of integers in a list."""
+
+    def __init__(self, whole, m):
+        self.whole, self.m = whole, m
+
+
+def put_among_integers(y):
+    held = Held([0, 1], 2.0)
+    whole = held.whole
+    whole.append(y)
+    whole.insert(0, y * y)
+    held.whole[1] = y**3
+    return held.whole[-1] * held.whole[0] * held.whole[1] * held.m
+
+
+def integers_left_out(y):
+    held = Held([0, 1, 5], 2.0)
+    whole = held.whole
+    whole[0] = y
+    del whole[1]
+    whole.extend([y * y, 3])
+    first = whole.pop(0)
+    whole[0] = first * y
+    return sum(held.whole) * held.m
+
+
+def integers_in_a_slice(y):
+    held = Held([0, 1], 2.0)
+    whole = held.whole
+    for i in range(3):
+        whole.append(y * i)
+        if i > 1:
+            whole[i] = y * whole[i + 1]
+    whole[1:3] = [y * y, 2, y]
+    return sum(t * t for t in held.whole) * held.m
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("f", [put_among_integers, integers_left_out, integers_in_a_slice])
+def test_numbers_come_among_integers(f):
+    params = (("y", K.kind_of(0.7, "y")),)
+    made = pipeline.derive(Request(f, params, ("y",), True, "grad", on_program=True), HIGHER)
+    found = loaded(printed(made), made)[made.entry](0.7)
+    assert found == pytest.approx((f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6)

@@ -19,6 +19,7 @@ from s2sad.ir import identities as I
 from s2sad.ir import program as P
 from s2sad.ir.deeds import kind_of
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.primitives import language as L
 from s2sad.rulebook.facts import numbers_of
 
 _DEPTH = 5  # so many bounds are put in one after the other
@@ -117,7 +118,7 @@ class Bounds:
 
     def _bounds(self, s: Symbol, below: bool, later: P.Region | None) -> Iterator[Sum]:
         """Yield what a symbol is at least, if `below`, or at most."""
-        if below and self._is_length(s.of):
+        if below and (self._is_length(s.of) or self._is_quotient(s, later)):
             yield Sum(0)
         loop = self.loops.get(s.of)
         found = None if loop is None else self._range(s.of, loop)
@@ -158,6 +159,19 @@ class Bounds:
         op = self.makers.get(given) if isinstance(given, Var) else None
         called = op is not None and op.primitive.form == "call" and len(op.operands) > 1
         return op if called and op is not None and not op.settings else None
+
+    def _is_quotient(self, s: Symbol, later: P.Region | None) -> bool:
+        """Say whether a symbol is n % 2, or n // 2 of an n that is surely not negative."""
+        op = self.makers.get(s.of)
+        if op is None or op.primitive not in (L.INFIX["FloorDiv"], L.INFIX["Mod"]):
+            return False
+        one, by = op.operands
+        if not isinstance(by, P.Const) or type(by.value) is not int or by.value < 1:
+            return False
+        total = self.sum_of(one, later if s.later else None)
+        if op.primitive is L.INFIX["Mod"]:
+            return total is not None  # of integers
+        return total is not None and self._holds(total, later, 1)
 
     def _is_length(self, v: Var) -> bool:
         """Say whether a variable is a length, or a number of axes or elements, of an array."""

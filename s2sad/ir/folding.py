@@ -408,6 +408,8 @@ class _Line:
         self, operands: Sequence[Operand], user: P.Operation | None
     ) -> frozenset[Var]:
         """Return the widest operands, without which the others fit into a line."""
+        if isinstance(user, Op) and user.primitive.form == "discard":
+            return frozenset()  # it stands alone, however wide it is
         given = [v for v in map(P.variable, operands) if v is not None and v in self.at]
         if sum(self.widths[self.at[v]] for v in given) + 20 * len(operands) <= _WIDE:
             return frozenset()

@@ -99,7 +99,8 @@ def _function(program: P.Program, params: tuple[str, ...], printer: Printer) -> 
     body = printer.block(program.block, ())
     if program.block.end.how == "next":
         (result,) = program.block.end.results
-        body.append(gast.Return(printer.value(result)))
+        if printer.comes_back or not body or result != P.Const(None):  # Python returns None anyway
+            body.append(gast.Return(printer.value(result)))
     node = clone(program.source) if program.source is not None else None
     if node is None or _in_header(node.args) != params:
         given = [gast.Name(p, gast.Param(), None, None) for p in params]

@@ -447,10 +447,15 @@ def _signed(worker: _Worker, op: Op) -> Ops | None:
 
 
 def _scaled(worker: _Worker, op: Op) -> Ops | None:
-    """2.0 * (0.5 * x) -> x, 2.0 * (4.0 * x) -> 8.0 * x: exact for powers of two"""
+    """2.0 * (0.5 * x) -> x, 2.0 * (4.0 * x) -> 8.0 * x: exact for powers of two
+
+    Where others read 4.0 * x, too, it is computed in any case, and x need not be kept for this.
+    """
     outer, rest = _factor(op)
     inner, value = _factor(worker.maker(rest) if rest is not None else None)
-    if outer is None or inner is None or value is None:
+    if outer is None or inner is None or rest is None or value is None:
+        return None
+    if outer * inner != 1.0 and worker.is_shared(rest):
         return None
     exact = I.elements(kind_of(value)) == "float" and worker.touched.steady(value)
     if not exact:

@@ -110,7 +110,7 @@ class _Worker:
             return None
         if whole is None or root is None or self.uses[given] != 1 or whole in self.merged:
             return None
-        if parts.memory.is_outside(whole) or not parts.is_plain(whole) or not self.is_ours(root):
+        if not parts.is_plain(whole) or not self.is_ours(root):
             return None
         readers = found.of.get(root, ())
         if not readers or any(met.writes for met in readers):
@@ -121,6 +121,10 @@ class _Worker:
         between = [met for met in found.of[whole] if start < met.stand.at <= end]
         index = parts.met(given)
         writes = [m for m in between if m.writes and not parts.are_apart(index, m.part)]
+        if parts.memory.is_outside(whole):
+            stores = [m.op for m in writes]
+            if not all(o in stores or self.is_quiet(o) for o in block.ops[at + 1 : last + 1]):
+                return None
         if not writes:
             return _Spared(shows, last, None)
         store = writes[0]
@@ -129,6 +133,13 @@ class _Worker:
         if may and all(parts.are_apart(store.part, m.part) for m in others):
             return _Spared(shows, last, store)
         return None
+
+    def is_quiet(self, op: P.Operation) -> bool:
+        """Say whether an operation writes nothing: memory that others know may have many names."""
+        if not isinstance(op, Op):
+            return False
+        deed = self.found.parts.memory.deeds[op]
+        return not (deed.acts or deed.writes or deed.draws)
 
     def is_ours(self, root: Var) -> bool:
         """Say whether all variables of a class are a copy, or parts of it that are read here."""
@@ -139,14 +150,17 @@ class _Worker:
     def may_wait(self, store: Access, block: P.Block, last: int, readers: Iterable[Access]) -> bool:
         """Say whether a store of a literal may stand behind an operation that undoes the same.
 
-        What is computed of the copy must not wait for that: it would need a name.
+        What is computed of the copy must not wait for that: it would need a name. What several
+        operations read has one.
         """
         op, end = store.op, block.ops[last]
         if not isinstance(op, Op) or op not in block.ops or op in self.moved or store.reads:
             return False
         plain = op.primitive is L.PUT_ITEM and isinstance(op.operands[2], P.Const)
         together = isinstance(op.origin, P.Undone) and op.origin is end.origin
-        if not (plain and together and isinstance(end, Op) and end.writes):
+        if not (plain and together and isinstance(end, Op)):
+            return False
+        if not end.writes and not all(self.uses[v] > 1 for v in end.outs):
             return False
         rest = uses_of(P.Program("", P.Block((), block.ops[last + 1 :], P.End("next")), None))
         made = [v for met in readers if met.op not in (None, end) for v in _outs(met.op)]

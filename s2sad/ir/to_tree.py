@@ -194,8 +194,10 @@ class Printer:
             return [gast.Expr(made)]
         word = self.names.of(out, made)
         source = op.operands[0] if op is not None and isinstance(made, gast.Name) else None
-        if isinstance(source, Var) and made.id == word and not source.name == out.name == word:
-            return []  # one version gives another its value: no user wrote `x = x`
+        written = op is not None and op.origin is not None and not isinstance(op.origin, P.Undone)
+        if isinstance(source, Var) and made.id == word:
+            if not (written and source.name == out.name == word):
+                return []  # one version gives another its value: no user wrote `x = x`
         return [_marked(assign(word, made), op)]
 
     def act(self, op: Op) -> Block:
@@ -230,8 +232,9 @@ class Printer:
                 if dict(op.settings).get("anyway"):
                     return [_set_anyway(place, value, form)]
             case "discard":
-                (value,) = map(self.value, op.operands)
-                return [gast.Expr(value)]
+                (given,), (value,) = op.operands, map(self.value, op.operands)
+                made_up = isinstance(given, Var) and not given.name and isinstance(value, gast.Name)
+                return [] if made_up else [gast.Expr(value)]
             case "drop item":
                 owner, index = map(self.expression, op.operands)
                 return [gast.Delete([gast.Subscript(owner, index, gast.Del())])]

@@ -95,7 +95,7 @@ class _Sweep:
         if not isinstance(operation, Op) or len(operation.outs) != 1:
             return []
         (out,) = operation.outs
-        if out.name or out in self.needed:
+        if out.name or out in self.needed or operation.primitive.form == "augmented":
             return []
         return [Op((), L.DISCARD, (out,), origin=operation.origin)]
 

@@ -13,7 +13,7 @@ from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import cast
 from s2sad.linear.operands import kind_of
-from s2sad.linear.pull import leaves, nests, pulled
+from s2sad.linear.pull import has_unlike_parts, leaves, nests, pulled
 from s2sad.linear.sweep_state import Sweep, in_place, value_of
 from s2sad.linear.tangent_table import NotYet, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
@@ -38,7 +38,6 @@ from s2sad.linear.turned_memory import (
     turned_unpack,
 )
 from s2sad.linear.turned_slots import hand_over, made_by_rule
-from s2sad.modes.shapes import NARROW, dtype_of
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
 ARRAYS = (np.asarray, np.array)
@@ -173,15 +172,16 @@ def _listed(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> Bar:
         return bar
     kind = tangent_kind(v.kind)
     numbers = all(map(K.is_scalar, leaves(v.kind)))
+    unlike = has_unlike_parts(v.kind, sweep.values[op.outs[0]].kind)
+    seen = sweep.as_it_was(v, op, acc.t) if unlike or nests(v.kind) else v
+    if unlike:
+        value = acc.t.call(acc.t.table.helper(runtime.fitted), (value, seen), kind)
+        if isinstance(v.kind, K.List) and not nests(v.kind):
+            return Bar(value, numbers)
     if nests(v.kind):
-        like = acc.t.table.helper(listed_like)
-        return Bar(acc.t.call(like, (value, sweep.as_it_was(v, op, acc.t)), kind), numbers)
+        return Bar(acc.t.call(acc.t.table.helper(listed_like), (value, seen), kind), numbers)
     if isinstance(v.kind, K.List) and not numbers:
         return bar
-    unlike = {*NARROW, "any"} - {dtype_of(kind_of(value))}
-    if isinstance(v.kind, K.List) and {dtype_of(k) for k in v.kind.inside} & unlike:
-        given = (value, sweep.as_it_was(v, op, acc.t))
-        return Bar(acc.t.call(acc.t.table.helper(runtime.fitted), given, kind), True)
     made = list if isinstance(v.kind, K.List) else tuple
     return Bar(acc.t.call(P.Outer(made.__name__, K.Known(made)), (value,), kind), True)
 

@@ -156,11 +156,7 @@ def _in_sequence(t: Tangents, value: Operand, operand: Operand, kind: Kind) -> O
     A rule makes an array of a sequence, and gives the cotangent of that.
     """
     whole = t.kind(operand)
-    parts = list(leaves(whole))
-    unknown = any(isinstance(k, K.Unknown | K.Unbound) for k in parts)
-    narrow = {dtype_of(k) for k in parts} & set(NARROW)
-    mixed = K.is_complex(kind) and not all(map(K.is_complex, parts))
-    if unknown or mixed or narrow - {dtype_of(kind)} or dtype_of(kind) in NARROW:
+    if has_unlike_parts(whole, kind):
         value = t.call(t.table.helper(runtime.fitted), (value, operand), tangent_kind(whole))
     if nests(whole):
         return t.call(t.table.helper(listed_like), (value, operand), tangent_kind(whole))
@@ -169,6 +165,15 @@ def _in_sequence(t: Tangents, value: Operand, operand: Operand, kind: Kind) -> O
             return value
     made = list if isinstance(whole, K.List) else tuple
     return t.call(P.Outer(made.__name__, K.Known(made)), (value,), whole)
+
+
+def has_unlike_parts(sequence: Kind, array: Kind) -> bool:
+    """Say whether a part of a sequence may have another dtype than the array that is made of it."""
+    parts = list(leaves(sequence))
+    unknown = any(isinstance(k, K.Unknown | K.Unbound) for k in parts)
+    narrow = {dtype_of(k) for k in parts} & {*NARROW, "any"}
+    mixed = K.is_complex(array) and not all(map(K.is_complex, parts))
+    return unknown or mixed or bool(narrow - {dtype_of(array)}) or dtype_of(array) in NARROW
 
 
 def nests(kind: Kind) -> bool:

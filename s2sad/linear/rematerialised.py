@@ -93,7 +93,10 @@ class Part:
             return False
         if isinstance(owner.kind, K.Array) and isinstance(v.kind, K.Array) and v.kind.rank:
             return True  # a view shows the same place, whatever stands there
-        if not isinstance(owner.kind, K.Array | K.Tuple) or v in self.t.table.facts.written:
+        held = isinstance(owner.kind, K.List) and self.sweep.is_unwritten(owner)
+        if not (held or isinstance(owner.kind, K.Array | K.Tuple)):
+            return False
+        if v in self.t.table.facts.written:
             return False
         return not self.sweep.is_memory(owner, self.t)
 

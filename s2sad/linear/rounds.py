@@ -34,8 +34,8 @@ _LAST, _NONE, _ONE = P.Const(-1), P.Const(0), P.Const(1)
 class Rounds:
     """A loop over numbers from `first`, by `step`, up to but without `stop`.
 
-    Or it runs over an `array`, whose items have the numbers from 0 on. In a round the number is
-    known as `index`, the item as `item`.
+    Or it runs over an `array`, or a list, whose items have the numbers from 0 on. In a round the
+    number is known as `index`, the item as `item`.
     """
 
     index: Var
@@ -91,12 +91,15 @@ def plus(sweep: Sweep, t: Tangents, operand: Operand, number: int) -> Operand:
 
 
 def rounds_of(sweep: Sweep, region: Loop) -> Rounds | None:
-    """Return the numbers of the rounds of a loop over a range, over an array, or both of these."""
+    """Return the numbers of the rounds of a loop over a range, over an array, or both of these.
+
+    So have those over a list that nobody writes.
+    """
     if isinstance(region, P.While):
         return None
     over = region.over
     maker = sweep.makers.get(over) if isinstance(over, Var) else None
-    if isinstance(over, Var) and _is_array(over) and isinstance(region.target, Var):
+    if isinstance(over, Var) and _is_numbered(sweep, over) and isinstance(region.target, Var):
         return Rounds(Var("i", K.INT), array=over, item=region.target)
     if maker is None or maker.primitive is not L.CALL or maker.settings:
         return None
@@ -106,7 +109,7 @@ def rounds_of(sweep: Sweep, region: Loop) -> Rounds | None:
         return None
     match region.target, given:
         case (Var() as index, Var() as item), [Var() as array] if known.value is enumerate:
-            return Rounds(index, array=array, item=item) if _is_array(array) else None
+            return Rounds(index, array=array, item=item) if _is_numbered(sweep, array) else None
         case Var() as index, (stop,) if known.value is range:
             return Rounds(index, _NONE, stop)
         case Var() as index, (first, stop) if known.value is range:
@@ -116,7 +119,9 @@ def rounds_of(sweep: Sweep, region: Loop) -> Rounds | None:
     return None
 
 
-def _is_array(v: Var) -> bool:
+def _is_numbered(sweep: Sweep, v: Var) -> bool:
+    if isinstance(v.kind, K.List):
+        return not v.cell and sweep.is_unwritten(v)
     return isinstance(v.kind, K.Array) and v.kind.rank > 0
 
 

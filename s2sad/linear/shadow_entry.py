@@ -10,12 +10,13 @@ def f_reverse(A, B, n, A_bar, B_bar):     Duplicated(A, A_bar), Duplicated(B, B_
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from s2sad import kinds as K
 from s2sad import runtime
 from s2sad.facts.fence import memory_written
 from s2sad.ir import program as P
+from s2sad.ir.on_shadows import on_shadows
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps, one
 from s2sad.linear.callers_memory import Forward, on_callers_memory
@@ -77,13 +78,15 @@ def shadow_entry(d: Derivation, a: Analysed, request: Request, entry: str) -> No
     if bars or (valued and not request.batch):
         items.append(forward.value if valued and not request.batch else P.Const(None))
     items += bars
+    back = on_shadows((*found.made.backward, *t.ops), given.shadows.values(), items)
+    found, t.ops = replace(found, made=replace(found.made, backward=back)), []
     result: Operand = P.Const(None)
     if items:
         result = items[0] if len(items) == 1 else t.emit(L.TUPLE, items, K.UNKNOWN)
     if request.batch:
         body = _in_batch(found, forward, backward_block(found, given.order, t.ops, result))
     else:
-        ops = (*forward.ops, *found.made.backward, *t.ops)
+        ops = (*forward.ops, *back, *t.ops)
         whole = P.Block((*forward.params, *given.params), ops, P.End("next", (result,)))
         body = finished(found, forward.begun(found, whole))
     extra = [] if request.batch else [v.name for v in given.params]

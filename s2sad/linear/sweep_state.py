@@ -99,6 +99,11 @@ class Sweep:
         later = (w for w in self.written.of(v) if self.written.follows(w, op))
         self.reasons[out] = Reason("memory", tuple(later), v)
 
+    def is_unwritten(self, v: Var) -> bool:
+        """Say whether nobody writes into the memory of a variable at any time."""
+        known = self.written
+        return not known.open and known.memory.of(v) is not None and not known.of(v)
+
     def is_handed(self, v: Var) -> bool:
         """Say whether somebody else goes on to see the memory of a variable."""
         return not K.shares_nothing(v.kind) and self.written.memory.of(v) in self.handed

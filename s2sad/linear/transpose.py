@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from s2sad import kinds as K
 from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
+from s2sad.ir.flags_alone import without_flags
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import Shadows, holds_structures, is_memory, is_structure, shadows_of
 from s2sad.linear.cotangents_of import Bar, Cotangents
@@ -89,7 +90,7 @@ def transpose(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar]) -> Tur
             seen |= _seen(acc, block, table)
         start = tuple(ops)
         _begin(acc, acc.shadows, block)
-    forward = turned_block(sweep, block, acc)
+    forward = [*without_flags(turned_block(sweep, block, acc))]
     asked = [linear.of[v] for w in wrt for v in block.params if v.name == w]
     if acc.shadows is None:
         bars = tuple(owned(sweep, acc, dot) for dot in asked)

@@ -14,7 +14,7 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.identities import function_of
 from s2sad.ir.program import Op, Operand, Place, Var
-from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name
 from s2sad.linear.operands import kind_of
 from s2sad.linear.part_by_part import add_into, kinds_of
 from s2sad.linear.sweep_state import Sweep, value_of
@@ -96,8 +96,13 @@ def _give(sweep: Sweep, given: Operand, bar: Bar, acc: Cotangents) -> None:
     if isinstance(kind, K.Array):
         array = acc.t.table.numpy("array", kind)
         acc.add(given, Bar(acc.t.call(array, (value_of(bar),), kind), True))
+    elif isinstance(kind, K.Tuple):
+        value, parts = value_of(bar), P.Outer("tuple", K.Known(tuple))
+        if isinstance(value, Var) and not value.name:
+            acc.words.setdefault(value, bar_name(sweep.values[given]))
+        acc.add(given, Bar(acc.t.call(parts, (value,), tangent_kind(kind))))
     else:
-        acc.add(given, bar if isinstance(kind, K.List) else Bar(bar.value))
+        acc.add(given, bar)
 
 
 def _back_into(op: Op, value: Operand, acc: Cotangents) -> None:

@@ -252,7 +252,7 @@ def nothing_in(kind: Kind, acc: Cotangents) -> Operand:
         return acc.t.emit(L.TUPLE, parts, tangent_kind(kind))
     if isinstance(kind, K.Num) and kind.type == "complex":
         return P.Const(0j)
-    if isinstance(kind, K.Unbound):  # what is empty where it is made may be filled with numbers
+    if isinstance(kind, K.Unbound | K.Num):  # what is empty, or holds integers, may get numbers
         return P.Const(0.0)
     return NOTHING if is_memory(kind) or not K.differentiable(kind) else P.Const(0.0)
 

@@ -97,6 +97,8 @@ def _zeros(t: Tangents, value: Operand, kind: Kind) -> Operand:
             return t.call(t.table.helper(runtime.zeros_like), (value, P.Const(0.0)), kind)
         case K.Union() if is_mixed(kind) and K.is_numeric(kind):
             return t.call(t.table.numpy("zeros_like", kind), (value,), kind)
+        case K.Union() if K.is_numeric(kind):
+            return t.call(t.table.helper(runtime.zeros_like), (value, P.Const(0.0)), kind)
         case K.Unknown() if kind.cls is not None:
             return NOTHING  # an object of a class that has no derivative
         case K.Opaque():
