@@ -204,7 +204,7 @@ def test_equal_terms_that_add_up_to_an_argument_are_a_copy_of_it():
         return 0.5 * np.dot(x, x)
 
     x = np.array([0.3, -0.7, 1.1])
-    assert "return x.copy()" in s2sad.grad(f).source(x)
+    assert "x.copy()" in s2sad.grad(f).source(x)
     value, pull = s2sad.vjp(f, x)
     found = pull(1.0)
     found += 1.0

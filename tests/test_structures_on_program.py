@@ -861,7 +861,7 @@ def grown_in_rounds(r, x, w):
 
 
 def test_the_cotangent_of_a_list_of_arrays_that_has_grown():
-    r, w = [X[:2] * 2.0, X[1:]], np.outer(X, X)
+    r, w = [X[:2] * 2.0, X[1:] * 1.0], np.outer(X, X)
     (found,) = s2sad.grad(grown_in_rounds, wrt=(0,))(r, X, w)
     assert [a.tolist() for a in found] == [(2.0 * a).tolist() for a in r]
 

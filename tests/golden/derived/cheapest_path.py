@@ -1,11 +1,20 @@
 import numpy as np
 
 
+def pull_min(out_bar, out, x, *others):
+    if len(others) != 1:
+        return pull_extreme(out_bar, out, x, *others)
+    (y,) = others
+    x_bar = out_bar * (0.5 + 0.5 * (x < y)) if x <= y else 0.0
+    y_bar = out_bar * (0.5 + 0.5 * (y < x)) if y <= x else 0.0
+    return x_bar, y_bar
+
+
 def pull_extreme(out_bar, out, *items):
     """Equal share among ties. One sequence, or two items and more."""
     if len(items) == 1:
-        return (like([out_bar * share for share in ties(out, items[0])], items[0]),)
-    return [out_bar * share for share in ties(out, items)]
+        return (like(shared(out_bar, out, items[0]), items[0]),)
+    return shared(out_bar, out, items)
 
 
 def like(parts, x):
@@ -13,6 +22,11 @@ def like(parts, x):
     if isinstance(x, np.ndarray):
         return np.array(parts, x.dtype)
     return tuple(parts) if isinstance(x, tuple) else list(parts)
+
+
+def shared(out_bar, out, items):
+    """Return what each item gets: nothing where it is not chosen, even of what is infinite."""
+    return [out_bar * share if share else 0.0 for share in ties(out, items)]
 
 
 def ties(out, items):
@@ -41,7 +55,7 @@ def cheapest_path_grad(costs):
     value = min(best)
 
     # return min(best)
-    best_bar = list(pull_extreme(1.0, value, best)[0])
+    best_bar = list(pull_min(1.0, value, best)[0])
     costs_item_bar = np.zeros_like(costs_item)
     for i in range(len(costs_item) - 1, -1, -1):
         row = costs_item[i]
