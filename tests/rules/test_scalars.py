@@ -181,3 +181,11 @@ def test_sorted(reverse):
 def test_numbers_that_are_no_floats_are_refused(exact, reason):
     with pytest.raises(s2sad.MissingRuleError, match=reason):
         s2sad.grad(exact)(0.5)
+
+
+@pytest.mark.parametrize("fn", [max, min])
+def test_beside_nan_the_first_of_two_numbers_is_the_result(fn):
+    """Python compares the second with the first, which nan never exceeds."""
+    pull = rule_for(fn).pullback
+    for x, y in ((1.0, np.nan), (np.nan, 1.0)):
+        assert pull(2.0, fn(x, y), x, y) == (2.0, 0.0)

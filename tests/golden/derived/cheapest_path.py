@@ -5,8 +5,8 @@ def pull_min(out_bar, out, x, *others):
     if len(others) != 1:
         return pull_extreme(out_bar, out, x, *others)
     (y,) = others
-    x_bar = out_bar * (0.5 + 0.5 * (x < y)) if x <= y else 0.0
-    y_bar = out_bar * (0.5 + 0.5 * (y < x)) if y <= x else 0.0
+    x_bar = 0.0 if y < x else out_bar * (1.0 - 0.5 * (y == x))
+    y_bar = out_bar * (1.0 - 0.5 * (y == x)) if y <= x else 0.0
     return x_bar, y_bar
 
 
