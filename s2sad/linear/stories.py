@@ -101,12 +101,7 @@ class _Readers:
 
     def along(self, v: Var) -> Iterator[Var]:
         """Yield a variable and those that get its value."""
-        done, pending = {v}, [v]
-        while pending:
-            yield (top := pending.pop())
-            more = [w for w in self.takers.get(top, ()) if w not in done]
-            done.update(more)
-            pending += more
+        return _reached(v, self.takers)
 
     def block(self, block: P.Block) -> None:
         for operation in block.ops:
@@ -273,12 +268,7 @@ class _Teller:
 
     def behind(self, v: Var) -> Iterator[Var]:
         """Yield a variable and those whose value it gets from branches."""
-        done, pending = {v}, [v]
-        while pending:
-            yield (top := pending.pop())
-            more = [w for w in self.givers.get(top, ()) if w not in done]
-            done.update(more)
-            pending += more
+        return _reached(v, self.givers)
 
     def over(self, v: Var) -> tuple[P.Code, ...]:
         """Return the statements that give a variable, or its memory, something else."""
@@ -371,3 +361,13 @@ def _givers(block: P.Block) -> dict[Var, list[Var]]:
             if isinstance(value, Var):
                 found.setdefault(out, []).append(value)
     return found
+
+
+def _reached(v: Var, links: Mapping[Var, Iterable[Var]]) -> Iterator[Var]:
+    """Yield a variable and what is linked to it, near or far."""
+    done, pending = {v}, [v]
+    while pending:
+        yield (top := pending.pop())
+        more = [w for w in links.get(top, ()) if w not in done]
+        done.update(more)
+        pending += more
