@@ -4,12 +4,14 @@ import inspect
 
 import numpy as np
 import pytest
+from test_planted import clear_caches
 
 from s2sad import kinds as K
 from s2sad import pipeline, registry
 from s2sad.linear.rule_programs import unasked
 from s2sad.operators.deriving import loaded, printed
 from s2sad.operators.higher import HIGHER
+from s2sad.primitives import language
 from s2sad.requests import Request
 
 
@@ -190,3 +192,10 @@ def test_kinds_that_a_rule_does_not_ask_for_are_not_told_apart():
     assert unasked(registry.rule_for(np.multiply).partials) == {"out", "x", "y"}
     assert unasked(registry.rule_for(np.sin).partials) == {"out"}
     assert not unasked(registry.rule_for(np.tanh).partials) & {"out"}
+
+
+def test_primitives_outlive_caches():
+    """A primitive is one object: text does not depend on what was remembered of other functions."""
+    said = language.method("copy")
+    clear_caches()
+    assert language.method("copy") is said

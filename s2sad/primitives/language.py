@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 from s2sad.primitives.record import Primitive
 
 _BINARY = (
@@ -48,39 +46,40 @@ TANGENT = Primitive("tangent", "tangent", "", "none")
 TANGENT_OF_CALL = Primitive("tangent_of_call", "tangent of call", "", "any")
 HOOK = Primitive("hook", "hook", "", "any")
 
+_met: dict[Primitive, Primitive] = {}
 
-@functools.cache
+
+def _one(made: Primitive) -> Primitive:
+    """Return the one object that a primitive is: passes compare primitives by identity."""
+    return _met.setdefault(made, made)
+
+
 def compare(words: str) -> Primitive:
     """Return the primitive of a comparison: `Lt`, or `Lt Lt` of `a < b < c`."""
-    return Primitive(words.lower(), "compare", words, "none", len(words.split()) + 1)
+    return _one(Primitive(words.lower(), "compare", words, "none", len(words.split()) + 1))
 
 
-@functools.cache
 def field(word: str) -> Primitive:
     """Return the primitive that reads an attribute."""
-    return Primitive(f"get_{word}", "field", word, "reads", 1)
+    return _one(Primitive(f"get_{word}", "field", word, "reads", 1))
 
 
-@functools.cache
 def put_field(word: str) -> Primitive:
     """Return the primitive that sets an attribute."""
-    return Primitive(f"set_{word}", "put field", word, "writes", 2)
+    return _one(Primitive(f"set_{word}", "put field", word, "writes", 2))
 
 
-@functools.cache
 def augmented_field(word: str, operator: str) -> Primitive:
     """Return the primitive of `a.word += b`."""
     words = f"{word} {operator}"
-    return Primitive(f"set_{word}_{operator.lower()}", "augmented field", words, "writes", 2)
+    return _one(Primitive(f"set_{word}_{operator.lower()}", "augmented field", words, "writes", 2))
 
 
-@functools.cache
 def drop_field(word: str) -> Primitive:
     """Return the primitive of `del a.word`."""
-    return Primitive(f"del_{word}", "drop field", word, "writes", 1)
+    return _one(Primitive(f"del_{word}", "drop field", word, "writes", 1))
 
 
-@functools.cache
 def method(word: str) -> Primitive:
     """Return the primitive that calls a method."""
-    return Primitive(f"call_{word}", "method", word)
+    return _one(Primitive(f"call_{word}", "method", word))
