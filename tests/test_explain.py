@@ -85,22 +85,25 @@ def test_straight_code_keeps_under_another_name():
     report = s2sad.explain(chain, wrt=(0, 1), args=(2.0, 3.0))
     x = report["x"]
     (saved,) = x.saves
-    assert saved.where == "as x_0" and saved.overwritten_by.number == here(chain, 2)
+    assert saved.where == "as x" and saved.overwritten_by.number == here(chain, 2)
     assert [line.number for line in saved.read_by] == [here(chain, 1)]
+    assert saved.bytes == report.bytes == 8
     assert f"reads it for line {here(chain, 3)}, with its last value" in x.why_saved
     assert report["sin_y"].expression == "np.sin(y)" and not report["sin_y"].saved
 
 
 def test_branches_and_calls():
     report = s2sad.explain(rnn, args=RNN)
-    one, other = report["h"].saves
-    assert {one.overwritten_by.number, other.overwritten_by.number} == {here(rnn, 4), here(rnn, 6)}
-    assert one.rounds == other.rounds == 3 and one.times + other.times == 3
+    (saved,) = report["h"].saves
+    assert [line.number for line in saved.overwriting] == [here(rnn, 4), here(rnn, 6)]
+    assert f"line {here(rnn, 4)} or line {here(rnn, 6)} overwrites it" in saved.why
+    assert saved.rounds == saved.times == 3
     assert report["h"].bytes_per_iteration == 24
     assert report["value"].function == "cell" and report["value"].bytes == 48
     assert report["value"].bytes_per_iteration == 24
     assert "24 bytes a call, 2 calls, 48 bytes in all" in str(report)
-    assert report["cell_saved"].saved and "keeps" in report["cell_saved"].why_saved
+    (kept,) = [v for v in report.variables if "keeps" in v.why_saved]
+    assert kept.saved and kept.made_up and f"the call of line {here(rnn, 4)}" in kept.why_saved
 
 
 def test_what_is_written_in_place():
@@ -219,8 +222,9 @@ def test_methods_that_are_written_out():
         return np.sum(h)
 
     report = s2sad.explain(run, wrt="xs", args=(Net(np.eye(2)), np.ones((3, 2))))
-    (saved,) = report["net"].saves
-    assert saved.overwritten_by.number == here(Net.step, 1) and saved.bytes_per_iteration == 16
+    (kept,) = [v for v in report.variables if v.expression.startswith("np.tanh")]
+    assert kept.bytes_per_iteration == 16
+    assert [line.number for line in kept.read_by] == [here(Net.step, 1)]
     assert not [v.name for v in report.variables if v.name.startswith("value")]
 
 
@@ -235,7 +239,7 @@ def test_inner_functions():
 
     report = s2sad.explain(f, args=(1.5, 3))
     assert report["inner"].why == "a function carries no derivative"
-    assert report["x"].bytes == 24 and report["y"].function == "inner"
+    assert report["y"].bytes == 24 and report["y"].function == "inner"
 
 
 def cube(x):
@@ -289,6 +293,44 @@ def test_what_a_checkpoint_runs_again_is_kept_for_one_call():
     report = s2sad.explain(net, args=(np.eye(2), np.ones(2)))
     assert report["h"].bytes == report.bytes == 48
     assert "when layer has been run again" in report["a"].why_saved
+
+
+def newton(x, n):
+    rounds, y = 0, x
+    while rounds < n:
+        rounds += 1
+        if np.sin(y) > 0.9:
+            y = 0.5 * (y + x / y)
+        else:
+            y = y * y
+    return y
+
+
+def summed(x, n):
+    s = 0.0
+    while n > 0:
+        n -= 1
+        s += x
+    return s
+
+
+@pytest.mark.parametrize("operator", [s2sad.grad, s2sad.vjp])
+def test_what_is_noted_of_the_path(operator):
+    wanted = api.operator_for(newton, operator.__name__, "x", (2.0, 3))
+    report = looking.report_for(wanted, (2.0, 3))
+    whys = [s.why for v in report.variables for s in v.saves if v.made_up]
+    assert whys == [f"it says which way line {here(newton, 4)} went"]
+    (made_up,) = [v for v in report.variables if v.made_up]
+    assert not made_up.active and not made_up.kind
+    (saved,) = report["y"].saves
+    both = [here(newton, 5), here(newton, 7)]
+    assert [line.number for line in saved.overwriting] == both == [x.number for x in saved.read_by]
+    assert saved.times == 3 and saved.bytes == 24
+    report = looking.report_for(
+        api.operator_for(summed, operator.__name__, "x", (2.0, 3)), (2.0, 3)
+    )
+    whys = [v.why_saved for v in report.variables if v.made_up]
+    assert whys == [f"it says how many rounds the loop of line {here(summed, 2)} ran"]
 
 
 # --- on many programs ----------------------------------------------------------------------------

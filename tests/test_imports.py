@@ -18,7 +18,8 @@ NOT_BY_IMPORT = (
 )
 NOT_BY_GRADIENT = (
     *("s2sad.tools", "s2sad.sparse", "s2sad.testing", "s2sad.control", "s2sad.cli"),
-    *("s2sad.linear", "s2sad.modes.shadows"),
+    *("s2sad.linear.pullback_entry", "s2sad.linear.inner_pullbacks", "s2sad.linear.shadow_entry"),
+    *("s2sad.linear.callers_memory", "s2sad.linear.reverse_pairs"),
     *("s2sad.operators.emitting", "s2sad.operators.reports"),
     *("s2sad.operators.nans", "s2sad.write.standalone", "scipy"),
     *("s2sad.rules.fft", "s2sad.rules.polynomial_series", "s2sad.rules.refusals_masked"),

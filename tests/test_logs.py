@@ -38,7 +38,7 @@ def test_activity_and_saved(monkeypatch, capsys):
     err = logged(monkeypatch, capsys, "activity, saved", lambda f: s2sad.grad(f, ("x", "y"))(0.5))
     assert "s2sad activity: f (" in err and "derived as f_grad\n" in err
     assert "    z            active   line 2 makes it depend on x and y" in err
-    assert "    x            x as x_0: the backward sweep reads it for line 2, and line 3" in err
+    assert "    x            x as x: the backward sweep reads it for line 2, and line 3" in err
     assert "def f_grad" not in err
 
 

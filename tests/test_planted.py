@@ -5,7 +5,6 @@ battery runs: a dozen programs picked by hand, programs that must be refused, an
 random programs. Everything is derived anew from fresh modules, so no cache hides a plant.
 """
 
-import dataclasses
 import functools
 import itertools
 import sys
@@ -18,18 +17,23 @@ import pytest
 
 import s2sad
 from s2sad import kinds as K
-from s2sad import pipeline
 from s2sad.capture import normalise as normalise_module
-from s2sad.facts import activity as activity_module
 from s2sad.facts import alias
-from s2sad.modes import storage as storage_module
-from s2sad.modes.reverse import Reverse
-from s2sad.nodes import blocks_of, copied, is_constant
-from s2sad.polish import guards as guards_module
-from s2sad.polish import prune as prune_module
-from s2sad.polish import settle as settle_module
-from s2sad.stages import Restore
-from s2sad.steps import calls, derivation, finish, sweeps
+from s2sad.ir import first_terms, flows, folding, gathered, handed_last, needs, simpler, to_tree
+from s2sad.linear import (
+    both_sweeps,
+    cotangents_of,
+    ready,
+    rematerialised,
+    reverse_entry,
+    reverse_pairs,
+    rounds,
+    slots,
+    sweep_state,
+    turned_regions,
+)
+from s2sad.nodes import blocks_of
+from s2sad.steps import derivation
 
 RANDOM = 60
 HEAD = "import math\n\nimport numpy as np\n\n\n"
@@ -393,14 +397,7 @@ def kinds_take_what_comes_first_where_paths_meet(m):
 
 
 def activity_forgets_what_a_loop_carries_around(m):
-    """One pass over a body, instead of as many as change something."""
-
-    def once(self, s, varied):
-        self.facts.head_varied[s] = varied
-        inside = self._varied_header(s, varied)
-        return self.varied_block(s.body, inside) | varied | self._at_breaks(s)
-
-    m.setattr(activity_module._Walker, "_varied_loop", once)
+    m.setattr(flows._Walk, "carried", lambda self, params, starts, ends: None)
 
 
 def alias_forgets_views(m):
@@ -408,114 +405,91 @@ def alias_forgets_views(m):
 
 
 def fence_is_off(m):
-    m.setattr(sweeps, "fence", lambda *args: None)
-    m.setattr(sweeps, "check_reads", lambda *args: None)
+    for home in (both_sweeps, ready):
+        m.setattr(home, "fence", lambda *args, **settings: None)
 
 
-def notes_ask_every_test_again(m):
-    def plant(take_notes, *args):
-        notes = take_notes(*args)
-        for s, chain in notes.chains.items():
-            if chain.tests:
-                notes.chains[s] = dataclasses.replace(chain, note=None)
-        return notes
-
-    _around(m, sweeps, "take_notes", plant)
+def what_reads_memory_is_asked_again(m):
+    m.setattr(rematerialised.Part, "_is_steady", lambda self, v, maker: True)
 
 
-def reverse_assigns_where_it_should_add(m):
-    def plant(add, self, contribution, *rest):
-        self.live.discard(contribution.operand)
-        return add(self, contribution, *rest)
-
-    original = Reverse.add
-    m.setattr(Reverse, "add", lambda *args: plant(original, *args))
+def cotangents_replace_where_they_should_add(m):
+    m.setattr(cotangents_of.Cotangents, "summed", lambda self, one, other, of: other)
 
 
-def storage_keeps_nothing_in_loops(m):
-    def forget(block, in_loop):
-        for s in list(block):
-            if in_loop and isinstance(s, Restore) and s.key[0] != "note":
-                block.remove(s)
-            for part in blocks_of(s):
-                forget(part, in_loop or isinstance(s, gast.For | gast.While))
-
-    def plant(store_values, forward, backward, *rest):
-        forget(backward, False)
-        return store_values(forward, backward, *rest)
-
-    _around(m, sweeps, "store_values", plant)
+def entries_of_a_tape_change_places(m):
+    original = slots._Narrow.made
+    m.setattr(slots._Narrow, "made", lambda self, op, parts: original(self, op, parts[::-1]))
 
 
-def algebra_drops_a_minus(m):
-    class Lose(gast.NodeTransformer):
-        def visit_UnaryOp(self, node):
-            self.generic_visit(node)
-            lost = isinstance(node.op, gast.USub) and not is_constant(node)
-            return node.operand if lost else node
-
-    def plant(simplify, *args):
-        return [Lose().visit(s) for s in simplify(*args)]
-
-    _around(m, sweeps, "simplify", plant)
+def the_backward_sweep_begins_a_round_late(m):
+    _around(m, rounds, "plus", lambda plus, sweep, t, given, more: plus(sweep, t, given, more - 1))
 
 
-def propagate_moves_past_writes(m):
-    class Blind(finish.EffectTable):
-        def of(self, statement):
-            e = super().of(statement)
-            kept = frozenset() if isinstance(statement, gast.Assign) else e.writes
-            return e._replace(writes=kept)
+def sums_lose_a_minus(m):
+    original = gathered._Worker.terms
 
-    for maker in (sweeps, finish):
-        m.setattr(maker, "EffectTable", Blind)
+    def plant(self, op, sign, found):
+        count = original(self, op, sign, found)
+        for term in found:
+            term.product.coefficient = abs(term.product.coefficient)
+        return count
 
-
-def prune_forgets_the_next_round(m):
-    def loop(self, s, live):
-        is_for = isinstance(s, gast.For)
-        s.body, start = self.block(s.body, live, live)
-        header = prune_module.names_read(s.iter if is_for else s.test)
-        return s, start | live | header
-
-    m.setattr(prune_module._Pruner, "_loop", loop)
+    m.setattr(gathered._Worker, "terms", plant)
 
 
-def own_copies_nothing_that_is_returned(m):
-    _around(m, finish, "own", lambda own, body, kinds, _, *rest: own(body, kinds, set(), *rest))
+def text_moves_past_writes(m):
+    for home in (folding, handed_last):
+        m.setattr(home, "commute", lambda a, b: True)
 
 
-def storage_wants_no_content_back(m):
-    def plant(wanted, *args):
-        return {key for key in wanted(*args) if not isinstance(key, tuple) or key[0] != "part"}
-
-    _around(m, storage_module, "wanted", plant)
+def needs_forget_writes(m):
+    m.setattr(needs._Walk, "written", lambda self, op, known: None)
 
 
-def settle_drops_every_copy(m):
-    def plant(self, block, position, s):
-        source = copied(s.value)
-        s.value = source if source is not None else s.value
+def copies_hold_what_is_written_later(m):
+    for question in ("private", "steady"):
+        m.setattr(simpler._Touched, question, lambda self, given: True)
 
-    m.setattr(settle_module._Settler, "statement", plant)
+
+def nothing_is_put_back(m):
+    m.setattr(turned_regions, "undone", lambda sweep, op, t: [])
+
+
+def memory_is_read_as_it_is_later(m):
+    m.setattr(sweep_state.Sweep, "is_lost", lambda self, v, op: False)
+
+
+def sums_put_what_they_should_add(m):
+    def plant(self, op, here):
+        base = self.found.parts.maker(self.found.parts.base(op.operands[0]))
+        return base if base in here and first_terms._makes_zeros(base) else None
+
+    m.setattr(first_terms._Worker, "zeros", plant)
 
 
 def arguments_are_not_copied(m):
-    m.setattr(pipeline, "work_on_copies", lambda *args: [])
+    m.setattr(reverse_entry, "work_on_copies", lambda *args: [])
 
 
-def guards_turn_an_arm_around_and_not_its_test(m):
-    m.setattr(guards_module, "_negated", lambda test: test)
+def text_turns_an_arm_around_and_not_its_test(m):
+    m.setattr(to_tree, "_denied", lambda test: test)
 
 
 def calls_share_one_pair_for_all_activities(m):
-    def plant(pair_for, d, target, *rest):
-        made = d.__dict__.setdefault("planted", {})
-        if target.fn not in made:
-            made[target.fn] = pair_for(d, target, *rest)
-        return made[target.fn]
+    original = reverse_pairs.reverse_pair
 
-    _around(m, calls, "pair_for", plant)
+    def plant(d, call, *rest, **settings):
+        made = d.__dict__.setdefault("planted", {})
+        if call.fn not in made:
+            made[call.fn] = original(d, call, *rest, **settings)
+        return made[call.fn]
+
+    m.setattr(reverse_pairs, "reverse_pair", plant)
+
+
+def names_always_tell_memory_apart(m):
+    m.setattr(both_sweeps, "by_identity", lambda first: False)
 
 
 PLANTS = [
@@ -525,18 +499,21 @@ PLANTS = [
     activity_forgets_what_a_loop_carries_around,
     alias_forgets_views,
     fence_is_off,
-    notes_ask_every_test_again,
-    reverse_assigns_where_it_should_add,
-    storage_keeps_nothing_in_loops,
-    algebra_drops_a_minus,
-    propagate_moves_past_writes,
-    prune_forgets_the_next_round,
-    own_copies_nothing_that_is_returned,
-    storage_wants_no_content_back,
-    settle_drops_every_copy,
+    what_reads_memory_is_asked_again,
+    cotangents_replace_where_they_should_add,
+    entries_of_a_tape_change_places,
+    the_backward_sweep_begins_a_round_late,
+    sums_lose_a_minus,
+    text_moves_past_writes,
+    needs_forget_writes,
+    copies_hold_what_is_written_later,
+    nothing_is_put_back,
+    memory_is_read_as_it_is_later,
+    sums_put_what_they_should_add,
     arguments_are_not_copied,
-    guards_turn_an_arm_around_and_not_its_test,
+    text_turns_an_arm_around_and_not_its_test,
     calls_share_one_pair_for_all_activities,
+    names_always_tell_memory_apart,
 ]
 
 
