@@ -526,7 +526,7 @@ def test_each_setting_has_its_own_derivative():
 
 def test_the_text_of_a_librarys_function(tmp_path):
     text = s2sad.source(np.sum, args=(M, 0), mode="vjp")
-    assert "value = np.sum(a, axis=0)" in text or "value = np.sum(a, 0)" in text
+    assert "np.sum(a, axis=0)" in text or "np.sum(a, 0)" in text
     path = s2sad.grad(np.linalg.norm).emit(tmp_path / "norm_grad.py", X, ord=3)
     space = {}
     exec(path.read_text(), space)

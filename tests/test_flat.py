@@ -175,7 +175,7 @@ def test_program_twice(fn):
 
 def test_a_ravelled_array_stands_in_the_text():
     text = s2sad.grad(lambda A: np.sum(np.array(A.flat) ** 2)).source(A)
-    assert "A_flat = A.ravel()\n" in text
+    assert "A.ravel()" in text
 
 
 def counted_while_written(A):

@@ -33,14 +33,14 @@ def jacobi_reverse(A, B, steps, A_bar, B_bar):
         t_bar = 0.25 * A_bar[1:-1]
         A_bar[1:-1] = 0.0
         B_bar[2:] += t_bar
-        B_bar[1:-1] += 2.0 * t_bar
         B_bar[:-2] += t_bar
+        B_bar[1:-1] += 2.0 * t_bar
         # B[1:-1] = 0.25 * (A[:-2] + 2.0 * A[1:-1] + A[2:])
         t_bar_1 = 0.25 * B_bar[1:-1]
         B_bar[1:-1] = 0.0
         A_bar[2:] += t_bar_1
-        A_bar[1:-1] += 2.0 * t_bar_1
         A_bar[:-2] += t_bar_1
+        A_bar[1:-1] += 2.0 * t_bar_1
 '''
 
 

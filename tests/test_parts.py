@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from slopes import check
+from switch import of_the_program
 
 import s2sad
 
@@ -23,6 +24,22 @@ def by_lengths(x, v):
     return np.sum(np.sin(x[:n])) * np.sum(x[n : 2 * n] ** 2) * np.sum(np.exp(x[2 * n :]))
 
 
+def three_thirds(x):
+    n = len(x) // 3
+    parts = np.sum(np.sin(x[:n])) * np.sum(np.exp(x[n : 2 * n]))
+    return parts + np.sum(x[2 * n :] ** 2)
+
+
+def from_half_of_any_number(x, m):
+    n = (len(x) - m) // 2
+    return np.sum(np.sin(x[:n])) * np.sum(np.exp(x[n:])) + np.sum(x[0:n] ** 3)
+
+
+def from_a_remainder(x, m):
+    n = m % 4
+    return np.sum(np.sin(x[:n])) * np.sum(np.exp(x[n:]))
+
+
 def from_both_ends(x):
     return np.sum(np.sin(x[:-2])) * np.sum(x[-2:] ** 2)
 
@@ -31,10 +48,21 @@ def rows_and_columns(a):
     return np.sum(np.sin(a[0, 1:])) * np.sum(a[1:, 1:] ** 2) * np.exp(a[1, 0])
 
 
-@pytest.mark.parametrize("f", [thirds, from_both_ends])
+@pytest.mark.parametrize(
+    "f", [thirds, pytest.param(three_thirds, marks=of_the_program), from_both_ends]
+)
 def test_parts_that_do_not_meet(f):
     assert "+=" not in text_of(f, X)
     check(f, X)
+
+
+@of_the_program
+@pytest.mark.parametrize("f", [from_half_of_any_number, from_a_remainder])
+def test_quotients_and_remainders(f):
+    """(n - m) // 2 may be negative: then x[:n] and x[0:n] are met again."""
+    assert ("+=" in text_of(f, X, 3)) == (f is from_half_of_any_number)
+    for m in (-4, 0, 1, 3, 5, 7, 9, 13):
+        check(f, X, m, constant=(1,))
 
 
 def test_lengths_are_never_negative():
