@@ -25,10 +25,7 @@ def steps(start, params, n):
     return np.sum(state * state)
 
 
-def test_numbers_are_found_again():
-    text = s2sad.grad(steps).source(S, P, 3)
-    assert "rates_forward" not in text
-    assert "def rates_reverse(state, params, value_bar):\n" in text
+def test_numbers_of_a_called_function():
     slopes.check(steps, S, P, 3, constant=(2,))
 
 
