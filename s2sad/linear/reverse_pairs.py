@@ -20,6 +20,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
+from s2sad.ir.memories import is_written
 from s2sad.ir.program import Var
 from s2sad.linear.both_sweeps import BothSweeps
 from s2sad.linear.by_identity import is_memory, is_structure
@@ -169,11 +170,12 @@ def reverse_pair(
         node = define_with(a.function.node, found.forward, doc, text.body, [])
         add(d, node, a.function.source.fn, a)
     block = _of_reverse(reverse.block, saved, [*passed, *given], keeps)
-    text = text_of_sweeps(both, P.Program(found.reverse, block, None))
+    turned = P.Program(found.reverse, block, None)
+    text = text_of_sweeps(both, turned)
     if d.telling:
         there = dataclasses.replace(sides, names_there=text.names)
         d.told[a] = story_of_reverse(both, there, story)
-    doc = _doc_of_reverse(found, where, [v.name for v in bars.values()])
+    doc = _doc_of_reverse(found, where, [v.name for v in bars.values()], is_written(turned, bar))
     add(d, _defined(found.reverse, block.params, doc, text.body), a.function.source.fn, a)
     return found
 
@@ -214,10 +216,11 @@ def _of_reverse(block: P.Block, saved: list[Var], given: list[Var], keeps: bool)
     return P.Block((kept, *given), (*start, *block.ops), block.end)
 
 
-def _doc_of_reverse(pair: Reverse, where: str, shadows: list[str]) -> str:
-    """Return the docstring of a reverse."""
+def _doc_of_reverse(pair: Reverse, where: str, shadows: list[str], overwritten: bool) -> str:
+    """Return the docstring of a reverse; the adjoint of the result may be `overwritten`."""
     by = f" with respect to {listed(pair.active)}" if pair.active else ""
-    results = (*pair.shadows, *(["its result"] if pair.seeded else []))
+    result = "its result (overwritten)" if overwritten else "its result"
+    results = (*pair.shadows, *([result] if pair.seeded else []))
     several = "adjoints" if len(results) > 1 else "adjoint"
     given = f", given the {several} of {listed(results)}" if results else ""
     updated = f"; updates {listed(tuple(shadows))} in place" if shadows else ""
