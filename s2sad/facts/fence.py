@@ -56,25 +56,23 @@ def fence(
     memory: Memory,
     constant: frozenset[str] = frozenset(),
     forward: bool = False,
-    on_program: bool = False,
 ) -> None:
     """Raise for the first statement that touches active memory in a way not understood.
 
-    What the caller declares `constant` keeps no derivative. Forward mode is told: it writes twins
-    beside what they belong to, and undoes nothing. Reverse mode on the program follows writes
-    itself, and what a try leaves half done: there, only what tests by kinds have told may not
-    become stale.
+    What the caller declares `constant` keeps no derivative. Reverse mode follows writes itself,
+    and what a try leaves half done: there, only what tests by kinds have told may not become
+    stale. Forward mode is told: it writes twins beside what they belong to, and undoes nothing.
     """
     active = ever_active(activity)
     _read_before(function, memory)
     check_stopped(function, kinds, activity, memory)
     check_unseen_reads(function, kinds, activity, memory)
-    if not on_program:
-        check_attempts(function, kinds, activity, memory, active, forward)
+    if forward:
+        check_attempts(function, kinds, activity, memory, active)
     _unpacked(function, kinds, memory)
     _lazily_read(function, kinds, memory)
     _into_cached(function, memory)
-    _one_kind(function, kinds, frozenset() if on_program else active, memory)
+    _one_kind(function, kinds, active if forward else frozenset(), memory)
     refuse_left_over(function, kinds, activity)
     _first_unknown(function, kinds, activity)
     check_ahead(function, kinds, memory)
@@ -84,7 +82,7 @@ def fence(
     check_stored(function, kinds, activity, memory)
     either = _either(kinds) if memory.writes else frozenset()
     for write in memory.writes:
-        if on_program:
+        if not forward:
             hit = memory.shares(write.base, active) if write.how == "rebind" else set()
             if hit:
                 raise _rebound(function, write.base if write.base in hit else min(hit), write)

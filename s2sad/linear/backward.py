@@ -76,7 +76,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         turned_method(sweep, op, acc)
         return
     if any(p.object in sweep.values for p in op.writes):
-        raise NotYet(f"{form}, which writes a shadow, turned round")
+        raise NotYet(f"{form}, which writes a shadow")
     if acc.shadows is None and any(v in sweep.values and in_place(sweep, v) for v in op.outs):
         if makes_list(op, sweep, acc.t.table):
             turned_list(sweep, op, acc)
@@ -133,7 +133,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         case "method" if op.primitive.word == "copy":
             acc.add(op.operands[0], bar)
         case _ if any(map(sweep.carries, map(P.variable, P.operands(op)))):
-            raise NotYet(f"{form} of tangents, turned round")
+            raise NotYet(f"{form} of tangents")
 
 
 def taken(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> Bar | None:

@@ -77,7 +77,7 @@ def both_sweeps(d: Derivation, asked: Asked, seeds: Seeds) -> BothSweeps:
     memory = memory_of(d, a)
     wrt = frozenset(request.wrt)
     facts = activity(a.function, a.kinds, wrt, memory, request.has_aux, asked.results)
-    fence(a.function, a.kinds, facts, memory, request.constant, on_program=True)
+    fence(a.function, a.kinds, facts, memory, request.constant)
     d.told[a] = Story(facts, request.wrt)
     program, table = table_of(d, a, request.wrt, facts, True)
     table.guarded = zeros_of(d, a, facts, wrt, asked.arrival, _written(asked))

@@ -37,7 +37,7 @@ _OF_INDICES = ("slice", "tuple", "infix", "prefix")
 
 
 class NotYet(NotImplementedError):
-    """What the passes from program to program cannot do yet; the passes on the tree do it."""
+    """What reverse mode cannot turn round yet; `refusing` tells the user where that is."""
 
 
 @dataclass(frozen=True)
@@ -288,6 +288,14 @@ class Tangents:
     ) -> Error:
         """Return an error that says what has no derivative here."""
         return self.table.cannot(self.at, reason, remedy, cls)
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Refuse, at the operation that is handled, what reverse mode cannot turn round yet."""
+        try:
+            yield
+        except NotYet as why:
+            raise self.cannot(f"Reverse mode does not support this yet: {why}.") from None
 
     def without_rule(self, reason: str, remedy: str) -> Error:
         """Return an error that says that a function called here has no rule for it."""
