@@ -27,7 +27,8 @@ from s2sad.kinds import Kind
 from s2sad.known.mixed import has_gradient, is_step
 from s2sad.known.unread import by_cause
 from s2sad.linear.forward_entry import forward_entry
-from s2sad.linear.pullback_entry import pullback_entry
+from s2sad.linear.handed_vjps import check_handed
+from s2sad.linear.pullback_entry import Pullback, pullback_entry
 from s2sad.linear.reverse_entry import reverse_function
 from s2sad.linear.shadow_entry import shadow_entry
 from s2sad.names import identifier
@@ -50,7 +51,6 @@ from s2sad.steps.derivation import (
     memory_of,
 )
 from s2sad.steps.flags import refuse_flags
-from s2sad.steps.handed import check_handed
 from s2sad.steps.joining import add, complete
 from s2sad.steps.managed import only_note
 from s2sad.steps.outside_reads import refuse_stored_after_reading
@@ -144,7 +144,7 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
     doc = _doc(d, a, request)
     if request.mode == "vjp":
         seed = f"{a.function.result}_0_bar" if request.has_aux else f"{a.function.result}_bar"
-        return pullback_entry(d, a, request, entry, doc, seed)
+        return pullback_entry(d, a, request, Pullback(entry, doc, seed))
     return reverse_function(d, a, request, entry, doc)
 
 

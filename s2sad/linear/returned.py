@@ -8,9 +8,9 @@ from typing import Any
 
 from s2sad import registry
 from s2sad.emitted import returned
-from s2sad.modes.refs import Refs
 from s2sad.nodes import Node, call, clone, constant
 from s2sad.rulebook.rehearsed import may_be_none, sure_to_fit
+from s2sad.steps.refs import Refs
 
 
 @dataclass(frozen=True)
