@@ -1,8 +1,9 @@
 """The walk on one page: a Python function and what is known of its arguments become text.
 
-    read -> normalise -> kinds -> activity -> notes -> reverse -> storage -> polish -> print
+    read -> normalise -> kinds -> program -> tangents -> turned round -> in fewer words -> print
 
-Each pass is one function of its room; this page and steps/sweeps.py say in which order they come.
+Each pass is one function of its room. This page says in which order a function is read and
+analysed; linear/both_sweeps.py and linear/finished.py say what becomes of its program.
 """
 
 from __future__ import annotations
@@ -28,9 +29,7 @@ from s2sad.known.mixed import has_gradient, is_step
 from s2sad.known.unread import by_cause
 from s2sad.linear.forward_entry import forward_entry
 from s2sad.linear.handed_vjps import check_handed
-from s2sad.linear.pullback_entry import Pullback, pullback_entry
 from s2sad.linear.reverse_entry import reverse_function
-from s2sad.linear.shadow_entry import shadow_entry
 from s2sad.names import identifier
 from s2sad.nodes import (
     Node,
@@ -134,7 +133,10 @@ def _note_written(d: Derivation, entry: Analysed) -> None:
 
 
 def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
+    # What a gradient does without is not loaded for one.
     if request.mode == "reverse":
+        from s2sad.linear.shadow_entry import shadow_entry
+
         return shadow_entry(d, a, request, entry)
     if request.mode == "jvp":
         kept = not K.shares_nothing(a.kinds.result)  # what f returns may be a part of an argument
@@ -143,6 +145,8 @@ def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
         return look_before_copies(d, a, node) if copies else node
     doc = _doc(d, a, request)
     if request.mode == "vjp":
+        from s2sad.linear.pullback_entry import Pullback, pullback_entry
+
         seed = f"{a.function.result}_0_bar" if request.has_aux else f"{a.function.result}_bar"
         return pullback_entry(d, a, request, Pullback(entry, doc, seed))
     return reverse_function(d, a, request, entry, doc)
