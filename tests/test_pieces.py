@@ -6,7 +6,7 @@ from slopes import check
 
 import s2sad
 from s2sad.kinds import Dim
-from s2sad.known.pieces import Form, count, elsewhere, length_form, piece
+from s2sad.known.pieces import Form, count, length_form, piece
 
 RNG = np.random.default_rng(0)
 TWO_N = Form().added(Form((("V.0", 1),)), 2)
@@ -118,16 +118,6 @@ def test_a_length_is_the_python_slices():
     assert count(Dim(piece(whole, n, None), 1), lengths) == 3
     assert count(Dim(piece(whole, n, None)), {"W.0": 7}) is None
     assert piece(whole, n, TWO_N) == piece(whole, n, n.added(n))
-
-
-def test_a_length_where_it_comes_from():
-    table = {"z.0": Dim("W.0", 1), "n.0": Dim("V.0")}
-    found = elsewhere(Dim(piece(length_form(Dim("z.0")), length_form(Dim("n.0")), None)), table)
-    assert found.symbol.text() == "len(range(W.shape[0] - 1)[V.shape[0]:])"
-    assert elsewhere(Dim(piece(length_form(Dim("z.0")), None, TWO_N)), table) is None
-    assert elsewhere(Dim("n.0", 2), table) == Dim("V.0", 2)
-    for symbol in ("?3", "steps", "=4", "ws[].0"):
-        assert length_form(Dim(symbol)) is None
 
 
 def gru(W, U, b, xs, ys):

@@ -44,14 +44,6 @@ def check_attempts(
             raise _half_written(function, write, min(hit))
 
 
-def check_half_reads(function: Function, memory: Memory, read: frozenset[str]) -> None:
-    """Raise where the backward sweep reads what a try may leave half written."""
-    for write in half_written(function, memory):
-        hit = memory.shares(write.base, set(read & function.locals))
-        if hit:
-            raise _half_written(function, write, min(hit))
-
-
 def half_written(function: Function, memory: Memory) -> list[Write]:
     """Return the writes after which the body of a try, there already, may still raise."""
     inside: dict[Any, Block] = {}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from s2sad import kinds as K
 from s2sad.kinds import Kind
 
 
@@ -34,16 +32,10 @@ class Target:
     `params` are the kinds of its parameters; `args` say what each parameter is given in the
     caller: a node, a tuple of nodes for *args, a dict of nodes for **kwargs, or MISSING for a
     default. `extra` are parameters added for what inner functions capture: pairs of parameter and
-    variable of the caller. `leading` and `brought` are the positional and keyword arguments that
-    a bound method or a partial brings along. `lengths` are those of the caller for which the
-    function has names. `spread` says that the first argument comes out of a starred tuple.
+    variable of the caller.
     """
 
     fn: Any
     params: dict[str, Kind]
     args: dict[str, Any]
     extra: tuple[tuple[str, str], ...]
-    leading: tuple[Any, ...] = ()
-    brought: tuple[tuple[str, Any], ...] = ()
-    lengths: Mapping[str, K.Dim] = field(default_factory=dict)
-    spread: bool = False
