@@ -385,6 +385,25 @@ def test_a_variable_that_an_inner_function_rebinds_is_refused():
         derived(f)
 
 
+def test_a_call_that_rebinds_is_no_forward():
+    """The call writes what is followed by identity: its forward would get the value of `y`."""
+
+    def f(x, y):
+        first = x * 1.0
+        x = x.copy()
+
+        def put():
+            nonlocal y
+            y = y * y
+            x[0] = y
+
+        put()
+        return np.sum(first * first)
+
+    with pytest.raises(s2sad.UnsupportedError, match="put, which is called here, rebinds `y`"):
+        s2sad.grad(f, wrt=(0, 1))(np.array([0.9, -0.4]), -1.0)
+
+
 def test_a_function_that_is_called_is_looked_at_too():
     with pytest.raises(s2sad.UnsupportedError, match="A key of `table` depends on"):
         derived(calls_what_has_a_moving_key)

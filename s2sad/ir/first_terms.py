@@ -32,14 +32,14 @@ _ALL = P.Const(...)
 
 def with_first_terms(program: P.Program, own: Set[Var]) -> P.Program:
     """Return a program that puts what it adds first; the user's `own` arrays stay as written."""
-    if not any(_is_sum(op, own) for op in P.every(program.block)):
+    if not any(is_sum(op, own) for op in P.every(program.block)):
         return program
     worker = _Worker(accesses(program), own, {})
     block = worker.block(program.block)
     return replace(program, block=substituted(block, worker.same) if worker.same else block)
 
 
-def _is_sum(op: P.Operation, own: Set[Var]) -> bool:
+def is_sum(op: P.Operation, own: Set[Var]) -> bool:
     """Say whether an operation adds to an array of derived code, or to a part of one."""
     if not isinstance(op, Op) or op.primitive not in (*_TO_PARTS, *_TO_ALL):
         return False
@@ -65,7 +65,7 @@ class _Worker:
         for op in block.ops:
             if not isinstance(op, Op):
                 made[op] = [with_blocks(op, self.block)]
-            elif _is_sum(op, self.own):
+            elif is_sum(op, self.own):
                 zeros = self.zeros(op, here)
                 if zeros is not None:
                     made[op] = self.put(op)
@@ -90,7 +90,7 @@ class _Worker:
         ]
         last = next((m for m in reversed(before) if not parts.are_apart(part, m.part)), None)
         base = parts.maker(parts.base(owner))
-        born = base is not None and base in here and _makes_zeros(base)
+        born = base is not None and base in here and makes_zeros(base)
         if born and base is not None and (last is None or last.stand.at < stands[base].at):
             return base
         if last is None or last.op not in here or last.reads or not isinstance(last.op, Op):
@@ -123,7 +123,8 @@ class _Worker:
         return [*ops, Op((), L.PUT_ITEM, given, (), (), places, op.origin)]
 
 
-def _makes_zeros(op: Op) -> bool:
+def makes_zeros(op: Op) -> bool:
+    """Say whether an operation makes an array of zeros."""
     return op.primitive is L.CALL and I.function_of(op.operands[0]) is np.zeros_like
 
 

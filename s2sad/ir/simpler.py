@@ -303,14 +303,15 @@ class _Worker:
     def item(self, op: Op) -> Ops | None:
         """(a, b)[0] -> a, for a tuple that no user named: the value is the same to the last bit.
 
-        A named tuple is read by attributes, too.
+        A named tuple is read by attributes, too. A list that nobody writes is read likewise.
         """
         if op.primitive is not L.ITEM and op.primitive.form != "field":
             return None
         owner, *index = op.operands
         loose = isinstance(owner, Var) and (not owner.name or owner.name in self.temps)
         made = self.made.get(owner) if isinstance(owner, Var) and loose else None
-        parts = None if made is None else _parts(made)
+        listed = made is not None and made.primitive is L.LIST and self.touched.steady(owner)
+        parts = None if made is None else _parts(made, listed)
         if made is None or parts is None:
             return None
         names = getattr(getattr(made.outs[0].kind, "cls", None), "_fields", ())
@@ -380,12 +381,12 @@ def _handing(block: P.Block, places: list[int], how: str) -> P.Block:
     return P.Block(block.params, tuple(ops), end)
 
 
-def _parts(made: Op) -> tuple[Operand, ...] | None:
-    """Return what stands in the display of a tuple; None for any other operation."""
+def _parts(made: Op, listed: bool = False) -> tuple[Operand, ...] | None:
+    """Return what stands in the display of a tuple, or a list; None for any other operation."""
     given = made.operands
     if made.primitive is L.ANEW and isinstance(made.outs[0].kind, K.Tuple):
         given = given[1:]  # the first one tells the class alone
-    elif made.primitive is not L.TUPLE:
+    elif made.primitive is not L.TUPLE and not (listed and made.primitive is L.LIST):
         return None
     return None if any(isinstance(o, P.Spread) for o in given) else given
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Container, Iterable, Set
 from dataclasses import dataclass, field, replace
 
 from s2sad.ir import program as P
@@ -122,8 +122,8 @@ class _Worker:
         index = parts.met(given)
         writes = [m for m in between if m.writes and not parts.are_apart(index, m.part)]
         if parts.memory.is_outside(whole):
-            stores = [m.op for m in writes]
-            if not all(o in stores or self.is_quiet(o) for o in block.ops[at + 1 : last + 1]):
+            mine = [m.op for m in between]
+            if not all(self.is_quiet(o, whole, mine) for o in block.ops[at + 1 : last + 1]):
                 return None
         if not writes:
             return _Spared(shows, last, None)
@@ -134,12 +134,19 @@ class _Worker:
             return _Spared(shows, last, store)
         return None
 
-    def is_quiet(self, op: P.Operation) -> bool:
-        """Say whether an operation writes nothing: memory that others know may have many names."""
+    def is_quiet(self, op: P.Operation, whole: Var, mine: Container[P.Operation | None]) -> bool:
+        """Say whether an operation writes nothing but parts of an array, under a name that is met.
+
+        Memory that others know may have many names.
+        """
         if not isinstance(op, Op):
             return False
-        deed = self.found.parts.memory.deeds[op]
-        return not (deed.acts or deed.writes or deed.draws)
+        memory = self.found.parts.memory
+        deed = memory.deeds[op]
+        roots = {memory.of(v) for v in deed.writes if isinstance(v, Var)}
+        if deed.acts or deed.draws or len(deed.writes) > 1:
+            return False
+        return not deed.writes or (roots == {whole} and op in mine)
 
     def is_ours(self, root: Var) -> bool:
         """Say whether all variables of a class are a copy, or parts of it that are read here."""

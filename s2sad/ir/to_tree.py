@@ -112,8 +112,8 @@ class Printer:
                 out += [*gap, clone(undone.heading)] if shown else gap
                 last = undone.heading or last
             self.turned = self.turned and (bool(made) or not first)
-            if made and not isinstance(operation, Op):
-                last = None  # there may be other headings in it
+            if made and not isinstance(operation, Op) and _has_headings(operation):
+                last = None
             out += made
         return out + self.end(block.end, outs, leaves)
 
@@ -571,6 +571,12 @@ def _only_in_brackets(node: Node) -> bool:
     return isinstance(node, gast.Slice) or (
         isinstance(node, gast.Tuple) and any(map(_only_in_brackets, node.elts))
     )
+
+
+def _has_headings(region: P.Region) -> bool:
+    """Say whether headings stand in a region."""
+    inside = (op.origin for b in P.blocks(region) for op in P.every(b))
+    return any(isinstance(o, P.Undone) and o.heading is not None for o in inside)
 
 
 def _indexed(index: Node) -> Node:

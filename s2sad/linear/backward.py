@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from s2sad import kinds as K
-from s2sad import runtime
+from s2sad import registry, runtime
 from s2sad.emitted.listed import listed_like
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.known import spaces
 from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import cast
@@ -38,6 +39,8 @@ from s2sad.linear.turned_memory import (
     turned_unpack,
 )
 from s2sad.linear.turned_slots import hand_over, made_by_rule
+from s2sad.modes.shapes import NARROW, dtype_of
+from s2sad.primitives import language as L
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
 ARRAYS = (np.asarray, np.array)
@@ -153,12 +156,60 @@ def taken(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> Bar | None:
 def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> None:
     """Add what a function passes back; what is new and goes to one operand is our own."""
     start = len(acc.t.ops)
-    found = pulled(acc.t, told, bar)
+    parts = _numbers_of(sweep, told, bar, acc)
+    found = pulled(acc.t, told, bar) if parts is None else [parts]
     made = [o for o in acc.t.ops[start:] if isinstance(o, Op)]
     new = {v for o in made if _makes_new(o) for v in o.outs}
     values = [value for _, value in found]
     for dot, value in found:
         acc.add(dot, Bar(value, value in new and values.count(value) == 1))
+
+
+def _numbers_of(
+    sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents
+) -> tuple[Var, Operand] | None:
+    """Return the tangent of a display of numbers and its cotangent, where an array is made of it.
+
+    Each number of the display is an element of the array.
+    """
+    rule, kind = registry.rule_for(told.fn), told.out.kind
+    if rule is None or not rule.nested or told.words or len(told.pairs) != 1:
+        return None
+    ((given, dot),) = told.pairs
+    if not isinstance(kind, K.Array) or kind.namespace != spaces.NUMPY or kind.dtype != "float64":
+        return None
+    if not isinstance(dot, Var) or not _is_display(sweep, given, kind.rank):
+        return None
+    return dot, _elements(sweep, given, (), bar, acc)
+
+
+def _is_display(sweep: Sweep, given: Operand, depth: int) -> bool:
+    """Say whether a value is a display of numbers, in displays to a `depth`, that nobody writes."""
+    if not depth:
+        return kind_of(given) == K.FLOAT or (
+            isinstance(kind_of(given), K.Num) and dtype_of(kind_of(given)) not in NARROW
+        )
+    op = sweep.makers.get(given) if isinstance(given, Var) else None
+    if op is None or op.primitive not in (L.LIST, L.TUPLE):
+        return False
+    if op.primitive is L.LIST and not (isinstance(given, Var) and sweep.is_unwritten(given)):
+        return False
+    return all(not isinstance(o, P.Spread) for o in op.operands) and all(
+        _is_display(sweep, o, depth - 1) for o in op.operands
+    )
+
+
+def _elements(
+    sweep: Sweep, given: Operand, at: tuple[int, ...], bar: Operand, acc: Cotangents
+) -> Operand:
+    """Return a display of the elements of an array, like the one that the array is made of."""
+    op = sweep.makers.get(given) if isinstance(given, Var) else None
+    if op is None or op.primitive not in (L.LIST, L.TUPLE):
+        index = [P.Const(k) for k in at]
+        place = acc.t.emit(L.TUPLE, index, K.UNKNOWN) if len(at) > 1 else index[0]
+        return acc.t.emit(L.ITEM, (bar, place), tangent_kind(kind_of(given)))
+    parts = [_elements(sweep, o, (*at, k), bar, acc) for k, o in enumerate(op.operands)]
+    return acc.t.emit(op.primitive, parts, tangent_kind(kind_of(given)))
 
 
 def _listed(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> Bar:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from s2sad.ir import program as P
+from s2sad.ir.last_round import without_last_products
 from s2sad.ir.lazily import lazily
 from s2sad.ir.program import Var
 from s2sad.ir.uncounted import uncounted
@@ -45,7 +46,7 @@ def with_backward(found: BothSweeps, program: P.Program) -> tuple[P.Program, lis
     """Return a program that holds a backward sweep, and what its tapes have to hold."""
     program = filled(program, frozenset(found.linear.values))
     together = found.made.sweep.written.sharing(program.block.params)
-    made = settled(found.table, found.linear, program, together)
+    made = without_last_products(settled(found.table, found.linear, program, together))
     entries = read_in(made, found.made.sweep.entries)
     made = lazily(without_unused(uncounted(narrowed(made, entries))))
     once = not found.table.derivation.reusable

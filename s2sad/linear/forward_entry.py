@@ -31,6 +31,7 @@ from s2sad.ir.held_before import held_before
 from s2sad.ir.left_last import left_last
 from s2sad.ir.memories import memories
 from s2sad.ir.needless_memory import without_needless
+from s2sad.ir.one_sum import with_one_sum
 from s2sad.ir.ordered import ordered
 from s2sad.ir.printed import Named, printed, printed_with_names
 from s2sad.ir.program import Op, Operand, Var
@@ -250,7 +251,8 @@ def settled(
     temps = table.facts.analysed.function.temps
     made = without_unused(checked(simplified(checked(made), fixed, temps)), fixed)
     if table.backward:
-        made = with_first_terms(without_needless(made, fixed, together), fixed)
+        made = with_one_sum(without_needless(made, fixed, together), fixed)
+        made = with_first_terms(made, fixed)
         made = checked(without_copies(made, fixed))
     made = without_unused(gathered(made, fixed, temps), fixed)
     return checked(with_arrays(made, table, fixed))

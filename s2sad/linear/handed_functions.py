@@ -110,9 +110,13 @@ def _pullback(t: Tangents, node: Node) -> Var:
 def _kept(t: Tangents, word: str) -> Operand:
     """Return what a captured name means, in reverse mode as it is now: it is read later."""
     value = _value(t, word)
-    if not isinstance(value, Var) or not t.table.backward or value not in t.table.facts.written:
+    if not t.table.backward:
         return value
-    return t.call(t.table.helper(runtime.private), (value,), value.kind)
+    if isinstance(value, Var):
+        changes = value in t.table.facts.written
+    else:  # what is outside may be something else when a pullback runs
+        changes = t.table.derivation.lasting
+    return t.call(t.table.helper(runtime.private), (value,), kind_of(value)) if changes else value
 
 
 def _value(t: Tangents, word: str) -> Operand:

@@ -93,7 +93,10 @@ class Part:
             return False
         if isinstance(owner.kind, K.Array) and isinstance(v.kind, K.Array) and v.kind.rank:
             return True  # a view shows the same place, whatever stands there
-        held = isinstance(owner.kind, K.List) and self.sweep.is_unwritten(owner)
+        one = all(
+            map(_is_whole, map(kind_of, index))
+        )  # a slice of a list is another list each time
+        held = isinstance(owner.kind, K.List) and one and self.sweep.is_unwritten(owner)
         if not (held or isinstance(owner.kind, K.Array | K.Tuple)):
             return False
         if v in self.t.table.facts.written:

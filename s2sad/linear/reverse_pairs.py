@@ -202,7 +202,8 @@ def _of_reverse(block: P.Block, saved: list[Var], given: list[Var], keeps: bool)
     """Return the block of a reverse, with what it is given: what was kept, then the rest."""
     if not keeps:
         return P.Block(tuple(given), block.ops, block.end)
-    taken = {v.name for v in given}
+    inside = (o for op in P.every(block) for o in P.operands(op))
+    taken = {v.name for v in given} | {o.name for o in inside if isinstance(o, P.Outer)}
     if len(saved) == 1 and saved[0].name and saved[0].name not in taken:
         return P.Block((saved[0], *given), block.ops, block.end)
     kept = Var(Names(taken).fresh("kept"), K.UNKNOWN)

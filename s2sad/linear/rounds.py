@@ -21,7 +21,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.ir.rebuilt import substituted
 from s2sad.linear.counted import Put, at_last, behind, counted, putting
 from s2sad.linear.rematerialised import Part, rematerialised
-from s2sad.linear.slots import UNREAD, Entry
+from s2sad.linear.slots import UNREAD, Entry, with_other
 from s2sad.linear.sweep_state import Reason, Sweep, Tape
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tape import Loop, bound_along, heads_of, needed_in
@@ -175,7 +175,8 @@ def kept(sweep: Sweep, loop: Loop, tape: Tape, back: P.Block, t: Tangents) -> Ke
         return _of_counted(sweep, (numbers, tape), (loop, back), needed, t)
     alone = not sweep.tape.shares and tape.list is None and rest and not counts
     if left or numbers is None or alone:
-        made = _over_tape(sweep, loop, needed, back, t)
+        again = None if left or numbers is None or numbers.array else numbers.again(t)
+        made = _over_tape(sweep, loop, (needed, back), again, t)
     else:
         assert isinstance(loop, P.For)
         made = _by_numbers(sweep, (numbers, tape), (loop, back), needed, t)
@@ -275,15 +276,29 @@ def _the_same(sweep: Sweep, given: Operand) -> Operand:
     return given
 
 
-def _over_tape(sweep: Sweep, loop: Loop, needed: Sequence[Var], back: P.Block, t: Tangents) -> Kept:
-    """Return a loop whose tape the backward sweep runs over: there is an entry for each round."""
+def _over_tape(
+    sweep: Sweep,
+    loop: Loop,
+    turned: tuple[Sequence[Var], P.Block],
+    again: Operand | None,
+    t: Tangents,
+) -> Kept:
+    """Return a loop whose tape the backward sweep runs over: there is an entry for each round.
+
+    What has as many items is there `again`, for the case that nobody reads the entries in the end.
+    """
+    needed, back = turned
     saved = Var("saved", K.List(K.UNKNOWN))
     tape = Op((saved,), L.LIST, (), (), (), (), loop.origin)
     seen = {*P.bound(loop), *heads_of(loop)}
     body, entries = putting(loop.body, needed, seen, Put(saved, loop.origin))
     fresh = tuple(Var(v.name, v.kind) for v in needed)
     over = t.call(P.Outer("reversed", K.Known(reversed)), (saved,), K.UNKNOWN)
-    sweep.entries.append(Entry(entries, None, fresh))
+    if again is not None:
+        last = t.ops.pop()
+        assert isinstance(last, Op)
+        t.add(with_other(last, again))
+    sweep.entries.append(Entry(entries, None, fresh, again=again is not None))
     table: dict[Var, Operand] = dict(zip(needed, fresh, strict=True))
     return Kept((tape, replace(loop, body=body)), over, fresh, substituted(back, table))
 

@@ -9,7 +9,7 @@ what is read of it. An entry of one value is that value; one of none is not made
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from s2sad import kinds as K
@@ -19,6 +19,7 @@ from s2sad.ir.rebuilt import with_blocks
 from s2sad.linear.tape import met_in
 from s2sad.primitives import language as L
 
+_AGAIN = "run over again"  # no word of Python's: it does not print
 UNREAD = "_"  # the name of what a loop binds and nobody reads
 
 
@@ -27,14 +28,20 @@ class Entry:
     """What is put on a tape in each round: `given`, a tuple for each way to the end of the round.
 
     `taken` is what comes from the tape, `parts` are the variables that its parts have there. Where
-    a loop runs over the tape, nothing is `taken`. Somebody reads the parts at the places that
-    `stay`.
+    a loop runs over the tape, nothing is `taken`; it may run `again` over other things, as many.
+    Somebody reads the parts at the places that `stay`.
     """
 
     given: tuple[Var, ...]
     taken: Var | None
     parts: tuple[Var, ...]
     stay: tuple[int, ...] = ()
+    again: bool = False
+
+    @property
+    def goes(self) -> bool:
+        """Whether the backward sweep does without these entries."""
+        return not self.stay and (self.taken is not None or self.again)
 
 
 def read_in(program: P.Program, entries: Sequence[Entry]) -> list[Entry]:
@@ -47,7 +54,19 @@ def narrowed(program: P.Program, entries: Sequence[Entry]) -> P.Program:
     """Return a program whose tapes hold what is read."""
     if not entries:
         return program
-    return replace(program, block=_Narrow(tuple(entries)).block(program.block))
+    every = (op for op in P.every(program.block) if isinstance(op, Op))
+    again: dict[Operand, Operand] = {op.outs[0]: op.settings[0][1] for op in every if has_other(op)}
+    return replace(program, block=_Narrow(tuple(entries), again).block(program.block))
+
+
+def with_other(reversed_tape: Op, again: Operand) -> Op:
+    """Return the tape from its end, and what a loop may run over in its place."""
+    return replace(reversed_tape, settings=((_AGAIN, again),))
+
+
+def has_other(op: Op) -> bool:
+    """Say whether a loop may run over other things in the place of a tape."""
+    return any(word == _AGAIN for word, _ in op.settings)
 
 
 def _read(block: P.Block) -> Iterator[Var]:
@@ -63,7 +82,10 @@ def _read(block: P.Block) -> Iterator[Var]:
 
 @dataclass(frozen=True)
 class _Narrow:
+    """Loops over tapes from their ends may run `again` over other things."""
+
     entries: tuple[Entry, ...]
+    again: Mapping[Operand, Operand]
 
     def block(self, block: P.Block) -> P.Block:
         ops: list[P.Operation] = []
@@ -77,14 +99,14 @@ class _Narrow:
     def op(self, op: Op) -> list[Op]:
         for entry in self.entries:
             stay = entry.stay
+            if entry.goes and _handles(op, entry):
+                return []
             if not {*entry.given}.isdisjoint(op.outs):
                 return self.made(op, [op.operands[i] for i in stay])
-            if not stay and entry.taken is not None and _handles(op, entry):
-                return []
             if entry.taken is not None and op.primitive is L.UNPACK:
                 if op.operands == (entry.taken,):
                     return self.apart(op, [entry.parts[i] for i in stay])
-        return [op]
+        return [replace(op, settings=()) if has_other(op) else op]
 
     def made(self, op: Op, parts: list[Operand]) -> list[Op]:
         if len(parts) == 1:
@@ -102,7 +124,8 @@ class _Narrow:
                 if entry.taken is None and P.flat(region.target) == entry.parts:
                     parts = tuple(entry.parts[i] for i in entry.stay)
                     target = parts[0] if len(parts) == 1 else parts or Var(UNREAD, K.UNKNOWN)
-                    region = replace(region, target=target)
+                    over = self.again.get(region.over) if entry.goes else None
+                    region = replace(region, target=target, over=over or region.over)
         return with_blocks(region, self.block)
 
 

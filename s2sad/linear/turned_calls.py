@@ -16,7 +16,7 @@ from s2sad.linear.run_again import check_again, is_run_again, run_again
 from s2sad.linear.sweep_state import Reason, Sweep, owned
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.turned_slots import complete, made_by_rule
-from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of
+from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of, refuse_rebinding
 from s2sad.linear.user_calls import Given as Gathered
 from s2sad.linear.zero_tangents import nothing
 from s2sad.primitives import language as L
@@ -53,7 +53,7 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         kept = [run_again(sweep, op, noted, pair.forward, t)] if pair.saved else []
         given = [*kept, *_passed(noted, pair)]
     else:
-        given = _kept(sweep, noted, pair)
+        given = _kept(sweep, noted, pair, t)
     for p in pair.shadows:
         shadow = [o for o in op.operands if o in sweep.values]
         v = everything[p]
@@ -71,10 +71,11 @@ def passes_nothing(op: Op, noted: CallOfUser) -> bool:
     return not noted.hit and not any(K.differentiable(v.kind) for v in op.outs)
 
 
-def _kept(sweep: Sweep, noted: CallOfUser, pair: Reverse) -> list[Operand]:
+def _kept(sweep: Sweep, noted: CallOfUser, pair: Reverse, t: Tangents) -> list[Operand]:
     """Return what a reverse reads of the forward sweep, which calls the forward to keep it."""
     kept = list[Operand]()
     if pair.saved:
+        refuse_rebinding(t, noted.op, noted.call)
         sweep.instead[noted.op], saved = forward_of(noted, pair.forward)
         sweep.reasons[saved] = Reason("call", (noted.op,))
         kept.append(saved)
@@ -155,7 +156,7 @@ def _by_identity(
         check_again(noted, t)
     pair = reverse_pair(t.table.derivation, call, noted.active, lent_to(sweep, op, noted, t))
     note_caller(pair, noted, t)
-    given = [*_kept(sweep, noted, pair), *(() if pair.values else (shadows.table,))]
+    given = [*_kept(sweep, noted, pair, t), *(() if pair.values else (shadows.table,))]
     everything = {**call.given, **call.extra}
     named = [p for p, given in everything.items() if isinstance(given, dict)]
     numbers = [p for p in pair.active if pair.values or p in named or not is_memory(call.params[p])]

@@ -336,7 +336,7 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         t.add(op)
         _noted(t, op, call, active, hit)
         return
-    _refuse_rebinding(t, op, call)
+    refuse_rebinding(t, op, call)
     met = table.facts.strong.arrivals.get(op.origin, Met())
     found = forward_function(table.derivation, call, active, met, table.carries(out))
     refuse_caught(t, found.raises, t.caught)
@@ -458,7 +458,7 @@ def forward_of(noted: CallOfUser, name: str) -> tuple[tuple[Op, ...], Var]:
     return (made, taken), saved
 
 
-def _refuse_rebinding(t: Tangents, op: Op, call: UserCall) -> None:
+def refuse_rebinding(t: Tangents, op: Op, call: UserCall) -> None:
     """Refuse a call of an inner function that binds names of the caller anew: it gets values."""
     inner = rebound(call.fn.node) if isinstance(call.fn, K.LocalFunction) else set()
     if inner & call.extra.keys():

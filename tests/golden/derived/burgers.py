@@ -7,19 +7,21 @@ def burgers_grad(u, dt, nu, dx, steps):
     saved = []
     for _ in range(steps):
         un = u.copy()
-        t = dx**2
-        t_1 = nu * dt / t
-        t_2 = un[2:] - 2.0 * un[1:-1] + un[:-2]
-        u[1:-1] = un[1:-1] - un[1:-1] * dt / dx * (un[1:-1] - un[:-2]) + t_1 * t_2
+        t = un[1:-1] * dt / dx
+        t_1 = un[1:-1] - un[:-2]
+        t_2 = un[1:-1] - t * t_1
+        t_3 = nu * dt / dx**2
+        t_4 = un[2:] - 2.0 * un[1:-1] + un[:-2]
+        saved.append((t_4, t_3, t_1, t))
+        u[1:-1] = t_2 + t_3 * t_4
         u[0] = 1.0
         u[-1] = u[-2]
-        saved.append((t_2, t, t_1, un))
 
     # return np.mean(u**2)
     u_bar = 2.0 / u.size * u
     nu_bar = 0.0
     while saved:
-        t_2, t, t_1, un = saved.pop()
+        t, t_1, t_2, t_3 = saved.pop()
         # u[-1] = u[-2]
         u_item_bar = u_bar[-1]
         u_bar[-1] = 0.0
@@ -29,16 +31,18 @@ def burgers_grad(u, dt, nu, dx, steps):
         # u[1:-1] = un[1:-1] - un[1:-1] * dt / dx * (un[1:-1] - un[:-2]) + nu * dt / dx**2 * (un[2:]
         #     - 2.0 * un[1:-1] + un[:-2])
         t_bar = u_bar[1:-1].copy()
-        nu_bar = nu_bar + np.dot(t_bar, t_2) * dt / t
+        u_bar[1:-1] = 0.0
         t_bar_1 = t_1 * t_bar
         u_bar[:-2] += t_bar_1
         u_bar[1:-1] -= 2.0 * t_bar_1
         u_bar[2:] += t_bar_1
+        nu_bar = nu_bar + np.dot(t_bar, t) * dt / dx**2
         t_bar_2 = -t_bar
-        t_bar_3 = t_bar_2 * (un[1:-1] - un[:-2])
-        t_bar_4 = t_bar_2 * (un[1:-1] * dt / dx)
+        t_bar_3 = t_bar_2 * t_2
+        t_bar_4 = t_bar_2 * t_3
         u_bar[:-2] -= t_bar_4
         u_bar[1:-1] += t_bar_4
         # t_bar_3 == 0: zero stays zero where the derivative is infinite
         u_bar[1:-1] += dt * t_bar_3 / np.where(t_bar_3 == 0, 1.0, dx)
+        u_bar[1:-1] += t_bar
     return u_bar, nu_bar

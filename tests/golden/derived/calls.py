@@ -5,20 +5,17 @@ def step_forward(state, force, dt):
     """step (calls.py), with the values that step_reverse reads."""
     x, v = state
     v = v + dt * (force - np.sin(x))
-    x_0 = x
-    x = x + dt * v
-    return (x, v), x_0
+    x_0 = x + dt * v
+    return (x_0, v), x
 
 
-def step_reverse(x_0, dt, value_bar):
+def step_reverse(x, dt, value_bar):
     """Adjoint of step (calls.py) with respect to state, given the adjoint of its result."""
     # return x, v
     x_bar, v_bar = value_bar
     # x = x + dt * v
     v_bar = v_bar + x_bar * dt
-    # v = v + dt * (force - np.sin(x))
-    x_bar = x_bar - v_bar * dt * np.cos(x_0)
-    return x_bar, v_bar
+    return x_bar - v_bar * dt * np.cos(x), v_bar
 
 
 def simulate_grad(x0, v0, forces, dt):
@@ -30,7 +27,6 @@ def simulate_grad(x0, v0, forces, dt):
         saved.append(step_saved)
     x, v = state
 
-    # x, v = state
     state_bar = (2.0 * x, 2.0 * v)
     while saved:
         # state = step(state, force, dt)

@@ -1,15 +1,6 @@
 import numpy as np
 
 
-def pull_min(out_bar, out, x, *others):
-    if len(others) != 1:
-        return pull_extreme(out_bar, out, x, *others)
-    (y,) = others
-    x_bar = 0.0 if y < x else out_bar * (1.0 - 0.5 * (y == x))
-    y_bar = out_bar * (1.0 - 0.5 * (y == x)) if y <= x else 0.0
-    return x_bar, y_bar
-
-
 def pull_extreme(out_bar, out, *items):
     """Equal share among ties. One sequence, or two items and more."""
     if len(items) == 1:
@@ -43,45 +34,44 @@ def cheapest_path_grad(costs):
     saved = []
     for row in costs_item:
         new = []
-        len_row = len(row)
-        for j in range(len_row):
+        for j in range(len(row)):
             here = best[j]
+            here_0 = here
             if j > 0:
-                saved.append(here)
-                here = min(here, best[j - 1])
+                best_item = best[j - 1]
+                here = min(here, best_item)
+            else:
+                best_item = None
             new.append(here + row[j])
-        saved.append((best, len_row))
+            saved.append((best_item, here_0))
+        saved.append(best)
         best = new
-    value = min(best)
 
     # return min(best)
-    best_bar = list(pull_min(1.0, value, best)[0])
+    best_bar = list(pull_extreme(1.0, min(best), best)[0])
     costs_item_bar = np.zeros_like(costs_item)
-    for i in range(len(costs_item) - 1, -1, -1):
-        row = costs_item[i]
-        best, len_row = saved.pop()
-        # best = new
-        new_bar = list(best_bar)
-        best_bar = [0.0] * len(best)
+    for t in range(len(costs_item) - 1, -1, -1):
+        best = saved.pop()
+        best_bar_1 = [0.0] * len(best)
+        row = costs_item[t]
         row_bar = np.zeros_like(row)
-        for j in range(len_row - 1, -1, -1):
+        for j in range(len(row) - 1, -1, -1):
+            best_item, here = saved.pop()
             # new.append(here + row[j])
-            t_bar = new_bar.pop()
-            here_bar = t_bar
+            t_bar = best_bar.pop()
             row_bar[j] += t_bar
             if j > 0:
+                here_bar = 0.0 if best_item < here else t_bar * (1.0 - 0.5 * (best_item == here))
                 # here = min(here, best[j - 1])
-                here = saved.pop()
-                best_bar[j - 1] += 0.5 * here_bar * (best[j - 1] <= here) + 0.5 * here_bar * (
-                    best[j - 1] < here
+                best_bar_1[j - 1] += (
+                    t_bar * (1.0 - 0.5 * (best_item == here)) if best_item <= here else 0.0
                 )
-                here_bar = 0.5 * here_bar * (here <= best[j - 1]) + 0.5 * here_bar * (
-                    here < best[j - 1]
-                )
+            else:
+                here_bar = t_bar
             # here = best[j]
-            best_bar[j] += here_bar
-        costs_item_bar[i] += row_bar
-    # for row in costs[1:]:
+            best_bar_1[j] += here_bar
+        costs_item_bar[t] += row_bar
+        best_bar = best_bar_1
     costs_bar = np.zeros_like(costs)
     costs_bar[1:] = costs_item_bar
     # best = list(costs[0])

@@ -8,41 +8,35 @@ def cholesky_grad(A):
     saved = []
     for j in range(n):
         sqrt_t = np.sqrt(A[j, j] - np.sum(L[j, :j] ** 2))
-        L_0 = L[j, j]
         L[j, j] = sqrt_t
         for i in range(j + 1, n):
-            t = A[i, j] - np.dot(L[i, :j], L[j, :j])
-            saved.append((L[i, j], t))
-            L[i, j] = t / L[j, j]
-        saved.append((L_0, sqrt_t))
+            t = (A[i, j] - np.dot(L[i, :j], L[j, :j])) / L[j, j]
+            saved.append(t)
+            L[i, j] = t
+        saved.append(sqrt_t)
 
-    # return logdet
     L_bar = np.zeros_like(L)
     for j in range(n - 1, -1, -1):
         # logdet += 2.0 * np.log(L[j, j])
         L_bar[j, j] += 2.0 / L[j, j]
     A_bar = np.zeros_like(A)
     for j in range(n - 1, -1, -1):
-        L_0, sqrt_t = saved.pop()
-        for i in range(n - 1, j + 1 - 1, -1):
-            L_1, t = saved.pop()
+        sqrt_t = saved.pop()
+        for i in range(n - 1, j, -1):
+            t = saved.pop()
             # L[i, j] = (A[i, j] - np.dot(L[i, :j], L[j, :j])) / L[j, j]
             t_bar = L_bar[i, j]
-            L_bar[i, j] = 0.0
-            L[i, j] = L_1
             L_item = L[j, j]
             # t_bar == 0: zero stays zero where the derivative is infinite
-            L_item_safe = 1.0 if t_bar == 0 else L_item
-            t_bar_1 = t_bar / L_item_safe
-            L_bar[j, j] -= t_bar * (1.0 if t_bar == 0 else t / L_item) / L_item_safe
+            t_1 = 1.0 if t_bar == 0 else L_item
+            t_bar_1 = t_bar / t_1
+            L_bar[j, j] -= t_bar * (1.0 if t_bar == 0 else t) / t_1
             dot_L_item_bar = -t_bar_1
-            L_bar[j, :j] += dot_L_item_bar * L[i, :j]
             L_bar[i, :j] += dot_L_item_bar * L[j, :j]
+            L_bar[j, :j] += dot_L_item_bar * L[i, :j]
             A_bar[i, j] += t_bar_1
         # L[j, j] = np.sqrt(A[j, j] - np.sum(L[j, :j] ** 2))
         sqrt_t_bar = L_bar[j, j]
-        L_bar[j, j] = 0.0
-        L[j, j] = L_0
         t_bar_2 = 0.5 * sqrt_t_bar / (1.0 if sqrt_t_bar == 0 else sqrt_t)
         L_bar[j, :j] += -2.0 * t_bar_2 * L[j, :j]
         A_bar[j, j] += t_bar_2

@@ -10,20 +10,22 @@ def columns_grad(A):
     for j in range(1, len_C):
         C_0 = C[j].copy()
         C[j] -= 0.5 * C[j - 1]
-        saved.append((C_0, C[j].copy()))
+        C_1 = C[j].copy()
         C[j] *= C[j, 0]
+        saved.append((C_1, C_0))
 
     # return np.sum(A**2)
     A_bar = 2.0 * A
-    C_bar = A_bar.T
     for j in range(len_C - 1, 0, -1):
-        # C[j] *= C[j, 0]
         C_0, C_1 = saved.pop()
-        C[j] = C_1
-        C_item_bar = np.dot(C_bar[j], C[j])
-        C_bar[j] *= C[j, 0]
-        C_bar[j, 0] += C_item_bar
-        # C[j] -= 0.5 * C[j - 1]
+        # C[j] *= C[j, 0]
         C[j] = C_0
-        C_bar[j - 1] -= 0.5 * C_bar[j]
+        transpose_A_bar = np.transpose(A_bar)
+        copy = transpose_A_bar[j].copy()
+        transpose_A_bar[j] = 0.0
+        np.transpose(A_bar)[j] += C[j, 0] * copy
+        np.transpose(A_bar)[j, 0] += np.dot(copy, C[j])
+        # C[j] -= 0.5 * C[j - 1]
+        C[j] = C_1
+        np.transpose(A_bar)[j - 1] -= 0.5 * np.transpose(A_bar)[j]
     return A_bar

@@ -6,7 +6,6 @@ def crank_nicolson_grad(u, r, steps):
     n = len(u)
     A = np.zeros((n, n))
     B = np.zeros((n, n))
-    saved = []
     for i in range(n):
         A[i, i] = 1.0 + r
         B[i, i] = 1.0 - r
@@ -14,47 +13,42 @@ def crank_nicolson_grad(u, r, steps):
             A[i, i - 1] = -0.5 * r
             B[i, i - 1] = 0.5 * r
         if i < n - 1:
-            arm = 0
             A[i, i + 1] = -0.5 * r
             B[i, i + 1] = 0.5 * r
-        else:
-            arm = 1
-        saved.append(arm)
-    saved_1 = []
+    saved = []
     for _ in range(steps):
-        saved_1.append(u)
+        saved.append(u)
         u = np.linalg.solve(A, B @ u)
 
     # return np.sum(u**2)
     u_bar = 2.0 * u
-    A_bar = np.zeros_like(A)
     B_bar = np.zeros_like(B)
-    while saved_1:
+    A_bar = np.zeros_like(A)
+    while saved:
         # u = np.linalg.solve(A, B @ u)
         b_bar = np.linalg.solve(A.T, u_bar)
         A_bar -= np.outer(b_bar, u)
-        u = saved_1.pop()
-        B_bar += np.outer(b_bar, u)
+        u = saved.pop()
         u_bar = B.T @ b_bar
+        B_bar += np.outer(b_bar, u)
     r_bar = 0.0
     for i in range(n - 1, -1, -1):
-        arm = saved.pop()
-        if arm == 0:
+        if i < n - 1:
             # B[i, i + 1] = 0.5 * r
-            r_bar = r_bar + 0.5 * B_bar[i, i + 1]
+            t_bar = B_bar[i, i + 1]
             B_bar[i, i + 1] = 0.0
             # A[i, i + 1] = -0.5 * r
-            r_bar = r_bar - 0.5 * A_bar[i, i + 1]
+            t_bar_1 = A_bar[i, i + 1]
             A_bar[i, i + 1] = 0.0
+            r_bar = r_bar + 0.5 * t_bar - 0.5 * t_bar_1
         if i > 0:
             # B[i, i - 1] = 0.5 * r
-            r_bar = r_bar + 0.5 * B_bar[i, i - 1]
+            t_bar_2 = B_bar[i, i - 1]
             B_bar[i, i - 1] = 0.0
             # A[i, i - 1] = -0.5 * r
-            r_bar = r_bar - 0.5 * A_bar[i, i - 1]
+            t_bar_3 = A_bar[i, i - 1]
             A_bar[i, i - 1] = 0.0
-        # B[i, i] = 1.0 - r
-        r_bar = r_bar - B_bar[i, i]
+            r_bar = r_bar + 0.5 * t_bar_2 - 0.5 * t_bar_3
         # A[i, i] = 1.0 + r
-        r_bar = r_bar + A_bar[i, i]
+        r_bar = r_bar - B_bar[i, i] + A_bar[i, i]
     return u_bar, r_bar

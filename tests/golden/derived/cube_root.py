@@ -3,9 +3,9 @@ def cube_root_grad(a, x, limit=50):
     broke = False
     saved = []
     for _ in range(limit):
-        t = x**2
-        step = (x**3 - a) / (3.0 * t)
-        saved.append((x, step, t))
+        t = 3.0 * x**2
+        step = (x**3 - a) / t
+        saved.append((t, step, x))
         x = x - step
         if abs(step) < 1e-13:
             broke = True
@@ -13,16 +13,14 @@ def cube_root_grad(a, x, limit=50):
     if not broke:
         raise RuntimeError("no convergence")
 
-    # return x
-    x_bar = 1.0
     a_bar = 0.0
+    x_bar = 1.0
     while saved:
-        x, step, t = saved.pop()
+        t, step, x = saved.pop()
         # x = x - step
         step_bar = -x_bar
         # step = (x**3 - a) / (3.0 * x**2)
-        t_bar = step_bar / (3.0 * t)
-        x_bar = x_bar - 6.0 * step_bar * step * x / (3.0 * t)
+        t_bar = step_bar / t
         a_bar = a_bar - t_bar
-        x_bar = x_bar + 3.0 * t_bar * x**2
+        x_bar = x_bar - 6.0 * step_bar * step * x / t + 3.0 * t_bar * x**2
     return a_bar

@@ -76,45 +76,46 @@ def descent_step_grad(params, rate, x, y):
     t_1 = 1.0 - hidden * hidden
     slope = t * t_1
     slopes = {"inner": np.outer(slope, x), "outer": np.outer(error, hidden)}
-    entries = {}
+    params_0 = {}
     keys = list(params)
+    saved = []
     for name in keys:
-        entries[name] = params[name] - rate * slopes[name]
-    params_0 = params
-    params = entries
-    params_outer_1 = params["outer"]
-    tanh_t = np.tanh(params["inner"] @ x)
-    error_0 = error
-    error = params_outer_1 @ tanh_t - y
-    t_2 = error * error
+        params_0[name] = params[name] - rate * slopes[name]
+        saved.append(slopes[name])
+    params_outer_1 = params_0["outer"]
+    tanh_t = np.tanh(params_0["inner"] @ x)
+    error_0 = params_outer_1 @ tanh_t - y
 
     # return np.sum(error * error)
-    error_bar = 2.0 * np.broadcast_to(1.0, t_2.shape) * error
+    error_bar = 2.0 * error_0
     # error = params["outer"] @ np.tanh(params["inner"] @ x) - y
-    entries_bar = zeros_like(entries)
-    params_bar = entries_bar
-    params_bar["inner"] += np.outer(params_outer_1.T @ error_bar * (1.0 - tanh_t * tanh_t), x)
-    params_bar["outer"] += np.outer(error_bar, tanh_t)
-    params_bar = zeros_like(params_0)
+    entries_bar = zeros_like(params_0, 0.0)
+    entries_bar["inner"] += np.outer(params_outer_1.T @ error_bar * (1.0 - tanh_t * tanh_t), x)
+    entries_bar["outer"] += np.outer(error_bar, tanh_t)
+    # params = {name: value - rate * slopes[name] for name, value in params.items()}
+    params_bar = zeros_like(params, 0.0)
+    slopes_bar = {"inner": np.zeros_like(slopes["inner"]), "outer": np.zeros_like(slopes["outer"])}
     rate_bar = 0.0
-    slopes_bar = zeros_like(slopes)
-    for name in reversed(keys):
+    for i in range(len(keys) - 1, -1, -1):
         # params = {name: value - rate * slopes[name] for name, value in params.items()}
-        t_bar = -entries_bar[name]
-        rate_bar = rate_bar + np.sum(t_bar * slopes[name])
-        slopes_bar[name] += rate * t_bar
-        params_bar[name] += entries_bar[name]
+        slopes_item = saved.pop()
+        t_bar = entries_bar[keys[i]].copy()
+        t_bar_1 = -t_bar
+        rate_bar = rate_bar + np.sum(t_bar_1 * slopes_item)
+        slopes_bar[keys[i]] += rate * t_bar_1
+        params_bar[keys[i]] += t_bar
     # slopes = {"inner": np.outer(slope, x), "outer": np.outer(error, hidden)}
-    outer_error_bar = slopes_bar["outer"].copy()
+    outer_error_bar = slopes_bar["outer"]
     error_bar = outer_error_bar @ hidden
-    hidden_bar = error_0 @ outer_error_bar
+    hidden_bar = error @ outer_error_bar
     slope_bar = slopes_bar["inner"] @ x
     # slope = params["outer"].T @ error * (1.0 - hidden * hidden)
-    t_bar_1 = slope_bar * t_1
-    t_bar_2 = -slope_bar * t
-    hidden_bar += 2.0 * t_bar_2 * hidden
-    error_bar += params_outer_1_T.T @ t_bar_1
-    params_bar["outer"] += np.transpose(np.outer(t_bar_1, error_0))
+    t_bar_2 = slope_bar * t_1
+    t_bar_3 = -slope_bar * t
+    hidden_bar += t_bar_3 * hidden
+    hidden_bar += t_bar_3 * hidden
+    error_bar += params_outer_1_T.T @ t_bar_2
+    params_bar["outer"] += np.transpose(np.outer(t_bar_2, error))
     # error = params["outer"] @ hidden - y
     hidden_bar += params_outer.T @ error_bar
     params_bar["outer"] += np.outer(error_bar, hidden)

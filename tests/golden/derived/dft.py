@@ -14,16 +14,14 @@ def dft_grad(signal, k):
         real += s * cos_angle
         sin_angle = math.sin(angle)
         imaginary -= s * sin_angle
-        saved.append((cos_angle, sin_angle))
-    value = math.sqrt(real**2 + imaginary**2)
+        saved.append((sin_angle, cos_angle))
 
     # return math.sqrt(real**2 + imaginary**2)
-    t_bar = 0.5 / value
-    imaginary_bar = 2.0 * t_bar * imaginary
-    real_bar = 2.0 * t_bar * real
+    t_0 = 0.5 / math.sqrt(real**2 + imaginary**2)
+    imaginary_bar = 2.0 * t_0 * imaginary
+    real_bar = 2.0 * t_0 * real
     signal_bar = np.zeros_like(signal)
     for t in range(len(signal) - 1, -1, -1):
-        cos_angle, sin_angle = saved.pop()
-        # imaginary -= s * math.sin(angle)
+        sin_angle, cos_angle = saved.pop()
         signal_bar[t] += real_bar * cos_angle - imaginary_bar * sin_angle
     return signal_bar

@@ -5,29 +5,31 @@ def f_grad(xs, limit):
     """Gradient of f (early_exit.py) with respect to xs."""
     s = 1.0
     returned = False
-    rounds = 0
     saved = []
+    rounds = 0
     for x in xs:
-        rounds += 1
-        if x < 0.0:
-            continue
         saved.append(s)
-        s = s * x
-        if s > limit:
-            returned = True
-            break
+        rounds += 1
+        if not x < 0.0:
+            s = s * x
+            if s > limit:
+                returned = True
+                break
 
     if returned:
         # return np.log(s)
         s_bar = 1.0 / s
     else:
-        # return s
         s_bar = 1.0
     xs_bar = np.zeros_like(xs)
-    for i in range(rounds - 1, -1, -1):
-        if xs[i] < 0.0:
-            continue
-        # s = s * x
-        xs_bar[i] += s_bar * saved.pop()
-        s_bar = s_bar * xs[i]
+    for t in range(rounds - 1, -1, -1):
+        s = saved.pop()
+        x = xs[t]
+        if x < 0.0:
+            x_bar = 0.0
+        else:
+            # s = s * x
+            x_bar = s_bar * s
+            s_bar = s_bar * x
+        xs_bar[t] += x_bar
     return xs_bar

@@ -40,15 +40,10 @@ def gaussian_process_grad(scale, noise, x, y):
     K = exp_t + noise * eye_len_x
     L = np.linalg.cholesky(K)
     alpha = np.linalg.solve(K, y)
-    t_1 = 0.5 * y
-    diag_L = np.diag(L)
 
-    # return 0.5 * y @ alpha + np.sum(np.log(np.diag(L)))
-    K_bar = (
-        onto_triangle(cholesky_cotangent(put_on_diagonal(1.0 / diag_L, L, 0), L), "L")
-        - np.outer(np.linalg.solve(K.T, t_1), alpha)
+    # L = np.linalg.cholesky(K)
+    onto_triangle_1 = onto_triangle(
+        cholesky_cotangent(put_on_diagonal(1.0 / np.diag(L), L, 0), L), "L"
     )
-    # K = np.exp(-0.5 * (d / scale) ** 2) + noise * np.eye(len(x))
-    noise_bar = np.sum(K_bar * eye_len_x)
-    scale_bar = np.sum(K_bar * exp_t * t * t) / scale
-    return scale_bar, noise_bar
+    K_bar = onto_triangle_1 - np.outer(np.linalg.solve(K.T, 0.5 * y), alpha)
+    return np.sum(K_bar * exp_t * t * t) / scale, np.sum(K_bar * eye_len_x)

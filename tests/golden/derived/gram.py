@@ -6,10 +6,9 @@ def gram_grad(X):
     X_T = X.T
     len_X = len(X)
     G = X_T @ X / len_X
-    t = G - np.eye(G.shape[0])
 
-    # return np.sum((G - np.eye(G.shape[0])) ** 2)
-    t_bar = 2.0 / len_X * t
     # G = X.T @ X / len(X)
-    X_bar = X_T.T @ t_bar + np.transpose(t_bar @ X.T)
+    t_bar = 2.0 / len_X * (G - np.eye(G.shape[0]))
+    X_bar = X_T.T @ t_bar
+    X_bar += np.transpose(t_bar @ X.T)
     return X_bar

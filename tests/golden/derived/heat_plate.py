@@ -7,36 +7,35 @@ def heat_plate_grad(T, alpha, steps):
     new = T.copy()
     saved = []
     for _ in range(steps):
-        T_item = T[:-2, 1:-1]
-        t = T[2:, 1:-1] + T_item + T[1:-1, 2:] + T[1:-1, :-2] - 4.0 * T[1:-1, 1:-1]
-        new[1:-1, 1:-1] = T[1:-1, 1:-1] + alpha * t
-        t_1 = T
-        T = new
-        new = t_1
-        saved.append(t)
+        t = T[2:, 1:-1] + T[:-2, 1:-1] + T[1:-1, 2:] + T[1:-1, :-2]
+        t = t - 4.0 * T[1:-1, 1:-1]
+        t_1 = T[1:-1, 1:-1] + alpha * t
+        saved.append((new, new[1:-1, 1:-1].copy(), t))
+        new[1:-1, 1:-1] = t_1
+        T_0 = new
+        new = T
+        T = T_0
 
     # return np.sum(T**2)
     T_bar = 2.0 * T
-    alpha_bar = 0.0
     new_bar = np.zeros_like(new)
+    alpha_bar = 0.0
     while saved:
-        t = saved.pop()
-        # T, new = new, T
-        t_bar = new_bar
-        new_bar = T_bar
-        T_bar = t_bar
+        new, new_0, t = saved.pop()
         # new[1:-1, 1:-1] = T[1:-1, 1:-1] + alpha * (T[2:, 1:-1] + T[:-2, 1:-1] + T[1:-1, 2:] +
         #     T[1:-1, :-2] - 4.0 * T[1:-1, 1:-1])
-        t_bar_1 = new_bar[1:-1, 1:-1].copy()
-        new_bar[1:-1, 1:-1] = 0.0
-        alpha_bar = alpha_bar + np.sum(t_bar_1 * t)
-        t_bar_2 = alpha * t_bar_1
-        T_bar[1:-1, 1:-1] -= 4.0 * t_bar_2
-        T_bar[1:-1, :-2] += t_bar_2
-        T_bar[1:-1, 2:] += t_bar_2
-        T_bar[:-2, 1:-1] += t_bar_2
-        T_bar[2:, 1:-1] += t_bar_2
-        T_bar[1:-1, 1:-1] += t_bar_1
+        t_bar = T_bar[1:-1, 1:-1].copy()
+        T_bar[1:-1, 1:-1] = 0.0
+        new[1:-1, 1:-1] = new_0
+        new_bar[1:-1, 1:-1] += t_bar
+        t_bar_1 = alpha * t_bar
+        alpha_bar = alpha_bar + np.sum(t_bar * t)
+        new_bar[1:-1, 1:-1] -= 4.0 * t_bar_1
+        new_bar[1:-1, :-2] += t_bar_1
+        new_bar[1:-1, 2:] += t_bar_1
+        new_bar[2:, 1:-1] += t_bar_1
+        new_bar[:-2, 1:-1] += t_bar_1
+        T_bar, new_bar = new_bar, T_bar
     # new = T.copy()
     T_bar += new_bar
     return T_bar, alpha_bar

@@ -10,16 +10,15 @@ def horner_grad(coefficients, x):
         saved.append(value)
         value = value * x + c
 
-    # return value
-    value_bar = 1.0
     coefficients_item_bar = np.zeros_like(coefficients_item)
     x_bar = 0.0
-    for i in range(len(coefficients_item) - 1, -1, -1):
+    value_bar = 1.0
+    for t in range(len(coefficients_item) - 1, -1, -1):
+        value = saved.pop()
         # value = value * x + c
-        coefficients_item_bar[i] += value_bar
-        x_bar = x_bar + value_bar * saved.pop()
+        x_bar = x_bar + value_bar * value
+        coefficients_item_bar[t] += value_bar
         value_bar = value_bar * x
-    # for c in coefficients[::-1]:
     coefficients_bar = np.zeros_like(coefficients)
     coefficients_bar[::-1] = coefficients_item_bar
     return coefficients_bar, x_bar

@@ -33,38 +33,33 @@ def lower_half(x):
 
 def jittered_cholesky_grad(K, y):
     """Gradient of jittered_cholesky (jittered_cholesky.py) with respect to K and y."""
-    L = None
     jitter = 1e-9
-    rounds = 0
     saved = []
     for attempt in range(6):
-        rounds += 1
-        arm = 0
-        saved_height = len(saved)
         try:
-            t = K + jitter * np.eye(len(y))
-            saved.append(L)
-            L = np.linalg.cholesky(t)
-            break
+            cholesky = np.linalg.cholesky(K + jitter * np.eye(len(y)))
+            L = cholesky
         except np.linalg.LinAlgError:
-            del saved[saved_height:]
-            arm = 1
             jitter *= 100.0
+            left = False
+            cholesky = None
+            arm = 1
+        else:
+            left = True
+            arm = 0
+        saved.append((arm, cholesky))
+        if left:
+            break
     z = np.linalg.solve(L, y)
-    diag_L = np.diag(L)
 
-    # return 0.5 * np.dot(z, z) + np.sum(np.log(np.diag(L)))
-    L_bar = put_on_diagonal(1.0 / diag_L, L, 0)
     # z = np.linalg.solve(L, y)
-    b_bar = np.linalg.solve(L.T, z)
-    L_bar = L_bar - np.outer(b_bar, z)
-    y_bar = b_bar.copy()
+    b_bar = np.linalg.solve(L.T, z.copy())
+    L_bar = put_on_diagonal(1.0 / np.diag(L), L, 0) - np.outer(b_bar, z)
     K_bar = np.zeros_like(K)
-    for attempt in range(rounds):
+    while saved:
+        arm, t = saved.pop()
         if arm == 0:
             # L = np.linalg.cholesky(K + jitter * np.eye(len(y)))
-            K_bar += onto_triangle(cholesky_cotangent(L_bar, L), "L")
-            L = saved.pop()
-            L_bar = np.zeros_like(L)
-        arm = 1
-    return K_bar, y_bar
+            K_bar += onto_triangle(cholesky_cotangent(np.zeros_like(t) + L_bar, t), "L")
+            L_bar = 0.0
+    return K_bar, b_bar.copy()

@@ -9,16 +9,15 @@ def log_sum_exp_grad(means, log_weights, data):
         terms = log_weights - 0.5 * t**2
         top = terms.max()
         exp_t = np.exp(terms - top)
-        saved.append((exp_t, np.sum(exp_t), t))
+        saved.append((np.sum(exp_t), exp_t, t))
 
-    # return total
-    log_weights_bar = np.zeros_like(log_weights)
     means_bar = np.zeros_like(means)
+    log_weights_bar = np.zeros_like(log_weights)
     while saved:
-        exp_t, sum_exp_t, t = saved.pop()
+        sum_exp_t, exp_t, t = saved.pop()
         # total += top + np.log(np.sum(np.exp(terms - top)))
-        terms_bar = exp_t / sum_exp_t
+        t_bar = exp_t / sum_exp_t
         # terms = log_weights - 0.5 * (x - means) ** 2
-        log_weights_bar += terms_bar
-        means_bar += terms_bar * t
+        log_weights_bar += t_bar
+        means_bar += t_bar * t
     return means_bar, log_weights_bar

@@ -10,14 +10,15 @@ def logistic_regression_value_and_grad(w, b, X, y, decay):
     t = 1.0 - y
     t_1 = 1.0 - p
     likelihood = y * np.log(p) + t * np.log(t_1)
-    value = -np.mean(likelihood) + decay * np.sum(w**2)
 
     # return -np.mean(likelihood) + decay * np.sum(w**2)
     w_bar = 2.0 * decay * w
-    likelihood_bar = np.broadcast_to(-1.0 / likelihood.size, likelihood.shape)
+    t_2 = -1.0 / likelihood.size
     # likelihood = y * np.log(p) + (1.0 - y) * np.log(1.0 - p)
-    z_bar = (likelihood_bar * y / p - likelihood_bar * t / t_1) * p * p * exp_t
+    p_bar = -t_2 * t / t_1
+    p_bar += t_2 * y / p
+    # p = 1.0 / (1.0 + np.exp(-z))
+    t = p_bar * p * p * exp_t
     # z = X @ w + b
-    b_bar = np.sum(z_bar)
-    w_bar += X.T @ z_bar
-    return value, (w_bar, b_bar)
+    w_bar += X.T @ t
+    return -np.mean(likelihood) + decay * np.sum(w**2), (w_bar, np.sum(t))

@@ -11,21 +11,19 @@ def low_pass_grad(x, alpha):
         y_item = y[i - 1]
         y[i] = alpha * x[i] + (1.0 - alpha) * y_item
         saved.append(y_item)
-    t = y - x
 
     # return np.sum((y - x) ** 2)
-    t_bar = 2.0 * t
-    y_bar = t_bar.copy()
-    x_bar = -t_bar
+    t = 2.0 * (y - x)
+    x_bar = -t
+    y_bar = t.copy()
     alpha_bar = 0.0
     for i in range(len_x - 1, 0, -1):
         y_item = saved.pop()
         # y[i] = alpha * x[i] + (1.0 - alpha) * y[i - 1]
-        t_bar_1 = y_bar[i]
-        alpha_bar = alpha_bar - t_bar_1 * y_item
-        y_bar[i - 1] += t_bar_1 * (1.0 - alpha)
-        alpha_bar = alpha_bar + t_bar_1 * x[i]
-        x_bar[i] += t_bar_1 * alpha
+        t_bar = y_bar[i]
+        y_bar[i - 1] += t_bar * (1.0 - alpha)
+        alpha_bar = alpha_bar - t_bar * y_item + t_bar * x[i]
+        x_bar[i] += t_bar * alpha
     # y[0] = x[0]
     x_bar[0] += y_bar[0]
     return x_bar, alpha_bar

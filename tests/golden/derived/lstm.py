@@ -11,46 +11,46 @@ def lstm_grad(W, U, b, xs, ys):
     for t in range(len_xs):
         z = W @ xs[t] + U @ hs[t] + b
         exp_t = np.exp(-z[:n])
-        i = 1.0 / (1.0 + exp_t)
+        t_0 = 1.0 + exp_t
+        i = 1.0 / t_0
         exp_t_1 = np.exp(-z[n : 2 * n])
-        f = 1.0 / (1.0 + exp_t_1)
+        t_1 = 1.0 + exp_t_1
+        f = 1.0 / t_1
         exp_t_2 = np.exp(-z[2 * n : 3 * n])
-        o = 1.0 / (1.0 + exp_t_2)
+        t_2 = 1.0 + exp_t_2
+        o = 1.0 / t_2
         tanh_z_item = np.tanh(z[3 * n :])
         cs[t + 1] = f * cs[t] + i * tanh_z_item
         tanh = np.tanh(cs[t + 1])
         hs[t + 1] = o * tanh
-        saved.append((exp_t_1, exp_t_2, exp_t, tanh, tanh_z_item))
+        saved.append((tanh, o, tanh_z_item, i, z, f, t_2, exp_t_2, t_1, exp_t_1, t_0, exp_t))
     t_0 = hs[1:] - ys
 
     # return np.mean((hs[1:] - ys) ** 2)
     hs_bar = np.zeros_like(hs)
     hs_bar[1:] = 2.0 / t_0.size * t_0
-    U_bar = np.zeros_like(U)
     W_bar = np.zeros_like(W)
+    U_bar = np.zeros_like(U)
     b_bar = np.zeros_like(b)
-    cs_bar = np.zeros(cs.shape[1:])
+    cs_bar = np.zeros_like(cs)
     for t in range(len_xs - 1, -1, -1):
-        exp_t_1, exp_t_2, exp_t, tanh, tanh_z_item = saved.pop()
+        tanh, o, tanh_z_item, i, z, f, t_0, exp_t, t_1, exp_t_1, t_2, exp_t_2 = saved.pop()
         # hs[t + 1] = o * np.tanh(cs[t + 1])
         t_bar = hs_bar[t + 1]
-        o_bar = t_bar * tanh
-        o = 1.0 / (1.0 + exp_t_2)
-        cs_bar += t_bar * o * (1.0 - tanh * tanh)
+        cs_bar[t + 1] += t_bar * o * (1.0 - tanh * tanh)
         # cs[t + 1] = f * cs[t] + i * np.tanh(z[3 * n :])
-        i_bar = cs_bar * tanh_z_item
-        i = 1.0 / (1.0 + exp_t)
-        z_bar = np.zeros(len(W))
-        z_bar[3 * n :] = cs_bar * i * (1.0 - tanh_z_item * tanh_z_item)
-        f_bar = cs_bar * cs[t]
-        f = 1.0 / (1.0 + exp_t_1)
-        cs_bar = cs_bar * f
+        t_bar_1 = cs_bar[t + 1]
+        i_bar = t_bar_1 * tanh_z_item
+        z_bar = np.zeros_like(z)
+        z_bar[3 * n :] = t_bar_1 * i * (1.0 - tanh_z_item * tanh_z_item)
+        f_bar = t_bar_1 * cs[t]
+        cs_bar[t] += t_bar_1 * f
         # o = 1.0 / (1.0 + np.exp(-z[2 * n : 3 * n]))
-        z_bar[2 * n : 3 * n] = o_bar * o * o * exp_t_2
+        z_bar[2 * n : 3 * n] = t_bar * tanh * o * exp_t / t_0
         # f = 1.0 / (1.0 + np.exp(-z[n : 2 * n]))
-        z_bar[n : 2 * n] = f_bar * f * f * exp_t_1
+        z_bar[n : 2 * n] = f_bar * f * exp_t_1 / t_1
         # i = 1.0 / (1.0 + np.exp(-z[:n]))
-        z_bar[:n] = i_bar * i * i * exp_t
+        z_bar[:n] = i_bar * i * exp_t_2 / t_2
         # z = W @ xs[t] + U @ hs[t] + b
         b_bar += z_bar
         U_bar += np.outer(z_bar, hs[t])

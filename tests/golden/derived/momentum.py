@@ -19,37 +19,35 @@ def momentum_grad(A, rate, beta, start, steps):
     z[:n] = start
     saved = []
     for _ in range(steps):
-        z_0 = z[n:].copy()
+        copy = z[n:].copy()
         z[n:] *= beta
         z_item = z[:n]
-        z_1 = z[n:].copy()
-        z[n:] += A @ z_item
+        t = A @ z_item
+        z_item = z_item.copy()
+        z[n:] += t
         z_item_1 = z[n:]
-        z_2 = z[:n].copy()
-        z[:n] -= rate * z_item_1
-        saved.append((z_0, z_1, z_2, z_item, z_item_1))
-    z_item_2 = z[:n]
+        t = rate * z_item_1
+        saved.append((t, z_item_1.copy(), z_item, copy))
+        z[:n] -= t
 
     # return np.sum(z[:n] ** 2)
     z_bar = np.zeros_like(z)
-    z_bar[:n] = 2.0 * z_item_2
+    z_bar[:n] = 2.0 * z[:n]
     A_bar = np.zeros_like(A)
     beta_bar = 0.0
     rate_bar = 0.0
     while saved:
-        z_0, z_1, z_2, z_item, z_item_1 = saved.pop()
+        t, z_item, z_item_1, t_1 = saved.pop()
         # z[:n] -= rate * z[n:]
-        z[:n] = z_2
-        t_bar = unbroadcast(-z_bar[:n], z_item_1.shape)
-        rate_bar = rate_bar + np.dot(t_bar, z_item_1)
+        t_bar = unbroadcast(-z_bar[:n], t.shape)
+        rate_bar = rate_bar + np.dot(t_bar, z_item)
         z_bar[n:] += rate * t_bar
         # z[n:] += A @ z[:n]
-        z[n:] = z_1
-        t_bar_1 = z_bar[n:].copy()
-        A_bar += np.outer(t_bar_1, z_item)
+        t_bar_1 = z_bar[n:]
+        A_bar += np.outer(t_bar_1, z_item_1)
         z_bar[:n] += A.T @ t_bar_1
         # z[n:] *= beta
-        z[n:] = z_0
-        beta_bar = beta_bar + np.sum(z_bar[n:] * z[n:])
-        z_bar[n:] *= beta
+        z_bar_item = z_bar[n:]
+        beta_bar = beta_bar + np.dot(z_bar_item, t_1)
+        z_bar[n:] = beta * z_bar_item
     return A_bar, rate_bar, beta_bar

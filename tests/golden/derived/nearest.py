@@ -8,26 +8,22 @@ def nearest_grad(p, points):
     for q in points:
         t = p - q
         d = np.sum(t**2)
-        if best is None or d < best:
-            arm = 0
+        t_1 = best is None or d < best
+        saved.append((t_1, t))
+        if t_1:
             best = d
-        else:
-            arm = 1
-        saved.append((arm, t))
     if best is None:
         raise TypeError("nearest returned None, which has no gradient")
 
-    # return best
-    best_bar = 1.0
     p_bar = np.zeros_like(p)
+    best_bar = 1.0
     while saved:
-        arm, t = saved.pop()
-        if arm == 0:
-            # best = d
+        t, t_1 = saved.pop()
+        if t:
             d_bar = best_bar
             best_bar = 0.0
         else:
             d_bar = 0.0
         # d = np.sum((p - q) ** 2)
-        p_bar += 2.0 * d_bar * t
+        p_bar += 2.0 * d_bar * t_1
     return p_bar

@@ -13,15 +13,15 @@ def f_grad(a, n):
         s = s + t * t
         saved.append(t)
 
-    # return s
-    s_bar = 1.0
     a_bar = 0.0
+    s_bar = 1.0
     for i in range(n - 1, -1, -1):
+        t = saved.pop()
         # s = s + t * t
-        t_bar = 2.0 * s_bar * saved.pop()
-        for j in range(n - 1, i - 1, -1):
-            # t = np.sin(t * a) + j
+        t_bar = 2.0 * s_bar * t
+        for _ in range(i, n):
             t = saved.pop()
+            # t = np.sin(t * a) + j
             t_bar_1 = t_bar * np.cos(t * a)
             t_bar = t_bar_1 * a
             a_bar = a_bar + t_bar_1 * t

@@ -1,4 +1,6 @@
+import enum
 import numpy as np
+import sys
 
 
 def unbroadcast(x_bar, shape):
@@ -12,6 +14,69 @@ def unbroadcast(x_bar, shape):
     return x_bar.reshape(shape) if shape else x_bar
 
 
+def zeros_like(x, integers=None):
+    """Return zeros in x's structure, `integers` for ints, None for parts without a derivative."""
+    if isinstance(x, float | complex | np.inexact):
+        return type(x)(0.0)
+    if isinstance(x, int | np.integer | np.bool_):
+        return integers
+    if hasattr(type(x), "dtype"):
+        return np.zeros_like(x) if x.dtype.kind in "fc" else None
+    if isinstance(x, list):
+        return [zeros_like(part, integers) for part in x]
+    if isinstance(x, tuple):
+        parts = [zeros_like(part, integers) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if isinstance(x, dict):
+        zeros = x.copy()
+        for key in x:
+            zeros[key] = zeros_like(x[key], integers)
+        return zeros
+    if not has_fields(type(x)):
+        return None
+    zeros = object.__new__(type(x))
+    parts = attributes(x)
+    for name in parts:
+        object.__setattr__(zeros, name, zeros_like(parts[name], integers))
+    return zeros
+
+
+def attributes(x):
+    """Return the attributes of a user-defined object by name; for other objects an empty dict."""
+    if not has_fields(type(x)):
+        return {}
+    return {name: getattr(x, name) for name in attribute_names(x)}
+
+
+def has_fields(cls):
+    """Return whether the attributes of an object are parts of a structure: user-defined classes.
+
+    Dataclasses are structures; enums, exceptions, iterables and objects of libraries are not.
+    """
+    if hasattr(cls, "__dataclass_fields__"):
+        return True
+    home = cls.__module__.partition(".")[0]
+    theirs = home != "__main__" and home in sys.stdlib_module_names
+    if theirs or home in ("numpy", "scipy", "cupy"):
+        return False
+    return not (issubclass(cls, type | enum.Enum | BaseException) or hasattr(cls, "__iter__"))
+
+
+def attribute_names(x):
+    """Return the names of an object's attributes: the filled slots, then the `__dict__`."""
+    if not hasattr(type(x), "__slots__"):
+        return getattr(x, "__dict__", ())
+    names = []
+    for cls in reversed(type(x).__mro__):
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name.startswith("__"):
+                name = name if name.endswith("__") else f"_{cls.__name__.lstrip('_')}{name}"
+            if name not in ("__dict__", "__weakref__") and hasattr(x, name):
+                names.append(name)
+    return [*names, *getattr(x, "__dict__", ())]
+
+
 def network_value_and_grad(layers, X, y):
     """Value and gradient of network (network.py) with respect to layers."""
     h = X
@@ -19,37 +84,34 @@ def network_value_and_grad(layers, X, y):
     saved = []
     for layer in layers_item:
         t = h @ layer["W"]
-        saved.append((h, t.shape))
-        h = np.tanh(t + layer["b"])
+        layer_b = layer["b"]
+        saved.append((t, layer_b, layer["W"], h))
+        h = np.tanh(t + layer_b)
     layers_item_1_W = layers[-1]["W"]
-    t_1 = h @ layers_item_1_W
+    t = h @ layers_item_1_W
     layers_item_2_b = layers[-1]["b"]
-    out = t_1 + layers_item_2_b
-    out_item = out[:, 0]
-    t_2 = out_item - y
-    value = np.mean(t_2**2)
+    out = t + layers_item_2_b
+    t_1 = out[:, 0] - y
+    t_2 = t_1**2
+    value = np.mean(t_2)
 
     # return np.mean((out[:, 0] - y) ** 2)
     out_bar = np.zeros_like(out)
-    out_bar[:, 0] = 2.0 / out_item.size * t_2
+    out_bar[:, 0] += 2.0 / t_2.size * t_1
     # out = h @ layers[-1]["W"] + layers[-1]["b"]
-    t_bar = unbroadcast(out_bar, t_1.shape).copy()
-    layers_bar = [dict.fromkeys(part) for part in layers]
-    layers_item_bar = layers_bar[-1]
-    layers_item_bar["b"] = unbroadcast(out_bar, layers_item_2_b.shape).copy()
+    t_bar = unbroadcast(out_bar, t.shape)
+    layers_bar = zeros_like(layers)
+    layers_bar[-1]["b"] += unbroadcast(out_bar, layers_item_2_b.shape)
     h_bar = t_bar @ layers_item_1_W.T
-    layers_item_bar_1 = layers_bar[-1]
-    layers_item_bar_1["W"] = h.T @ t_bar
-    layers_item_bar_2 = layers_bar[:-1]
-    for i in range(len(layers_item) - 1, -1, -1):
-        h_0, t_shape = saved.pop()
+    layers_bar[-1]["W"] += h.T @ t_bar
+    layers_item_bar = layers_bar[:-1]
+    for t_3 in range(len(layers_item) - 1, -1, -1):
         # h = np.tanh(h @ layer["W"] + layer["b"])
         t_bar_1 = h_bar * (1.0 - h * h)
-        h = h_0
-        t_bar_2 = unbroadcast(t_bar_1, t_shape)
-        layer_bar = layers_item_bar_2[i]
-        layer_bar["b"] = unbroadcast(t_bar_1, layers_item[i]["b"].shape).copy()
-        if i > 0:
-            h_bar = t_bar_2 @ layers_item[i]["W"].T
-        layer_bar["W"] = h.T @ t_bar_2
+        t, layer_b, layer_W, h = saved.pop()
+        t_bar_2 = unbroadcast(t_bar_1, t.shape)
+        layers_item_bar[t_3]["b"] += unbroadcast(t_bar_1, layer_b.shape)
+        if t_3 > 0:
+            h_bar = t_bar_2 @ layer_W.T
+        layers_item_bar[t_3]["W"] += h.T @ t_bar_2
     return value, layers_bar

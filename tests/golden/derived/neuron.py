@@ -72,6 +72,7 @@ def neuron_grad(weights, rows, targets):
     saved = []
     for row, target in zip(rows, targets):
         out = 0.0
+        saved_1 = []
         for unit in weights:
             z = unit[-1]
             len_row = len(row)
@@ -79,23 +80,21 @@ def neuron_grad(weights, rows, targets):
                 z += unit[j] * row[j]
             tanh_z = math.tanh(z)
             out += tanh_z
-            saved.append((len_row, tanh_z))
-        saved.append(out)
+            saved_1.append((tanh_z, len_row))
+        saved.append((out - target, saved_1, row))
 
-    # return loss
     weights_bar = zeros_like(weights, 0.0)
-    for i in range(min(len(rows), len(targets)) - 1, -1, -1):
-        row = rows[i]
+    while saved:
+        t, saved_1, row = saved.pop()
         # loss += (out - target) ** 2
-        out_bar = 2.0 * (saved.pop() - targets[i])
-        for i_1 in range(len(weights) - 1, -1, -1):
-            len_row, tanh_z = saved.pop()
+        t = 2.0 * t
+        for t_1 in range(len(weights) - 1, -1, -1):
+            tanh_z, len_row = saved_1.pop()
             # out += math.tanh(z)
-            z_bar = out_bar * (1.0 - tanh_z * tanh_z)
-            unit_bar = weights_bar[i_1]
+            z_bar = t * (1.0 - tanh_z * tanh_z)
             for j in range(len_row - 1, -1, -1):
                 # z += unit[j] * row[j]
-                unit_bar[j] += z_bar * row[j]
+                weights_bar[t_1][j] += z_bar * row[j]
             # z = unit[-1]
-            unit_bar[-1] += z_bar
+            weights_bar[t_1][-1] += z_bar
     return weights_bar

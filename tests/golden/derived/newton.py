@@ -6,15 +6,12 @@ def root_grad(a):
         saved.append(x)
         x = 0.5 * (x + a / x)
 
-    # return x
     x_bar = 1.0
     a_bar = 0.0
     while saved:
+        x = saved.pop()
         # x = 0.5 * (x + a / x)
         t_bar = 0.5 * x_bar
-        x = saved.pop()
         a_bar = a_bar + t_bar / x
         x_bar = t_bar - t_bar * a / x / x
-    # x = a
-    a_bar = a_bar + x_bar
-    return a_bar
+    return a_bar + x_bar

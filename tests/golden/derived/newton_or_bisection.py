@@ -6,37 +6,35 @@ def newton_or_bisection_grad(a, b):
     saved = []
     for _ in range(5):
         value = x * x * x - a * x - b
-        arm = 0
         try:
-            t = 3.0 * x
-            step = value / (t * x - a)
+            t = 3.0 * x * x - a
+            step = value / t
             y = x - step
             if y < low or y > high:
                 raise ArithmeticError("outside")
-            x_0 = x
-            x = y
-            saved.append((x_0, step, t))
+            x_0 = y
         except ArithmeticError:
+            x_0 = 0.5 * (low + high) + 0.1 * a
+            t = None
             arm = 1
-            saved.append(x)
-            x = 0.5 * (low + high) + 0.1 * a
-        if x * x * x - a * x - b > 0.0:
-            arm_1 = 0
-            high = x
         else:
-            arm_1 = 1
-            low = x
-        saved.append((arm, arm_1))
+            arm = 0
+        t_1 = x_0 * x_0 * x_0 - a * x_0 - b > 0.0
+        saved.append((t_1, arm, t, value, x))
+        if t_1:
+            high = x_0
+        else:
+            low = x_0
+        x = x_0
 
-    # return x
-    x_bar = 1.0
     a_bar = 0.0
     b_bar = 0.0
+    x_bar = 1.0
     high_bar = 0.0
     low_bar = 0.0
     while saved:
-        arm, arm_1 = saved.pop()
-        if arm_1 == 0:
+        t, arm, t_1, value, x = saved.pop()
+        if t:
             # high = x
             x_bar = x_bar + high_bar
             high_bar = 0.0
@@ -45,31 +43,24 @@ def newton_or_bisection_grad(a, b):
             x_bar = x_bar + low_bar
             low_bar = 0.0
         if arm == 0:
-            x, step, t = saved.pop()
             # y = x - step
             step_bar = -x_bar
             # step = value / (3.0 * x * x - a)
-            value_bar = step_bar / (t * x - a)
-            t_bar = -step_bar * step / (t * x - a)
-            a_bar = a_bar - t_bar
-            x_bar = x_bar + 3.0 * t_bar * x
-            x_bar = x_bar + 3.0 * t_bar * x
+            value_bar = step_bar / t_1
+            t = step_bar * value / t_1 / t_1
+            a_bar = a_bar + t
+            x_bar = x_bar + 6.0 * -t * x
         else:
             # x = 0.5 * (low + high) + 0.1 * a
-            x = saved.pop()
             a_bar = a_bar + 0.1 * x_bar
-            t_bar_1 = 0.5 * x_bar
-            low_bar = low_bar + t_bar_1
-            high_bar = high_bar + t_bar_1
-            value_bar = 0.0
+            t_bar = 0.5 * x_bar
+            low_bar = low_bar + t_bar
+            high_bar = high_bar + t_bar
             x_bar = 0.0
+            value_bar = 0.0
         # value = x * x * x - a * x - b
         b_bar = b_bar - value_bar
-        t_bar_2 = -value_bar
-        a_bar = a_bar + t_bar_2 * x
-        x_bar = x_bar + t_bar_2 * a
-        t_bar_3 = value_bar * x
-        x_bar = x_bar + value_bar * x * x
-        x_bar = x_bar + t_bar_3 * x
-        x_bar = x_bar + t_bar_3 * x
+        t_bar_1 = -value_bar
+        a_bar = a_bar + t_bar_1 * x
+        x_bar = x_bar + t_bar_1 * a + value_bar * x * x + 2.0 * (value_bar * x) * x
     return a_bar, b_bar

@@ -5,12 +5,11 @@ def pairwise_distances_grad(points):
     """Gradient of pairwise_distances (pairwise_distances.py) with respect to points."""
     difference = points[:, None, :] - points[None, :, :]
     squared = np.sum(difference**2, axis=-1)
-    exp_t = np.exp(-squared)
 
-    # return np.sum(np.exp(-squared))
-    difference_bar = 2.0 * np.expand_dims(-exp_t, -1) * difference
+    # squared = np.sum(difference**2, axis=-1)
+    difference_bar = 2.0 * np.expand_dims(-np.exp(-squared), -1) * difference
     # difference = points[:, None, :] - points[None, :, :]
     points_bar = np.zeros_like(points)
-    points_bar[None, :, :] += np.sum(-difference_bar, axis=0, keepdims=True)
+    points_bar[None, :, :] = np.sum(-difference_bar, axis=0, keepdims=True)
     points_bar[:, None, :] += np.sum(difference_bar, axis=1, keepdims=True)
     return points_bar

@@ -16,8 +16,8 @@ def rnn_grad(W, b, xs):
     while saved:
         # h = np.tanh(W @ h + x + b)
         t_bar = h_bar * (1.0 - h * h)
-        h = saved.pop()
         b_bar += t_bar
-        W_bar += np.outer(t_bar, h)
+        h = saved.pop()
         h_bar = W.T @ t_bar
+        W_bar += np.outer(t_bar, h)
     return W_bar, b_bar

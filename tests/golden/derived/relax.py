@@ -20,19 +20,20 @@ def relax_grad(u, f, tolerance):
     while change > tolerance:
         old = u[1:-1].copy()
         t = 0.5 * (u[2:] + u[:-2]) + f[1:-1]
+        saved.append(t)
         u[1:-1] = t
         change = np.max(np.abs(u[1:-1] - old))
-        saved.append(t.shape)
 
     # return np.sum(u**2)
     u_bar = 2.0 * u
     f_bar = np.zeros_like(f)
     while saved:
+        t = saved.pop()
         # u[1:-1] = 0.5 * (u[2:] + u[:-2]) + f[1:-1]
-        t_bar = unbroadcast(u_bar[1:-1].copy(), saved.pop())
+        t_bar = unbroadcast(u_bar[1:-1].copy(), t.shape)
         u_bar[1:-1] = 0.0
         f_bar[1:-1] += t_bar
         t_bar_1 = 0.5 * t_bar
-        u_bar[:-2] += t_bar_1
         u_bar[2:] += t_bar_1
+        u_bar[:-2] += t_bar_1
     return u_bar, f_bar

@@ -8,23 +8,20 @@ def ring_buffer_grad(x, gain, delay):
     saved = []
     for i in range(len_x):
         k = i % delay
-        ring_item = ring[k]
-        y = x[i] + gain * ring_item
+        y = x[i] + gain * ring[k]
+        saved.append((y, ring[k]))
         ring[k] = y
-        saved.append((k, ring_item, y))
 
-    # return energy
-    gain_bar = 0.0
-    ring_bar = np.zeros_like(ring)
     x_bar = np.zeros_like(x)
+    ring_bar = np.zeros_like(ring)
+    gain_bar = 0.0
     for i in range(len_x - 1, -1, -1):
-        k, ring_item, y = saved.pop()
-        # energy += y**2
-        y_bar = 2.0 * y + ring_bar[k]
+        y, ring_item = saved.pop()
         # ring[k] = y
-        ring_bar[k] = 0.0
+        k = i % delay
+        y_bar = 2.0 * y + ring_bar[k]
         # y = x[i] + gain * ring[k]
         gain_bar = gain_bar + y_bar * ring_item
-        ring_bar[k] += y_bar * gain
+        ring_bar[k] = y_bar * gain
         x_bar[i] += y_bar
     return x_bar, gain_bar

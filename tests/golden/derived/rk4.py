@@ -1,26 +1,42 @@
 import numpy as np
 
 
+def listed_back(out_bar, out, structure):
+    """Return the cotangents of what stands in a nested list: zeros where integers were made."""
+    if out.dtype.kind in "biu":
+        out_bar = np.zeros(out.shape)
+    return take_apart(out_bar, structure)
+
+
+def take_apart(x_bar, structure):
+    """Return the cotangents of the scalars and arrays in a nested list that became one array."""
+    if isinstance(structure, (list, tuple)):
+        parts = [take_apart(part, s) for part, s in zip(x_bar, structure, strict=True)]
+        return tuple(parts) if isinstance(structure, tuple) else parts
+    return x_bar
+
+
 def pendulum_forward(y, damping):
     """pendulum (rk4.py), with the values that pendulum_reverse reads."""
-    y_item = y[0]
-    y_item_1 = y[1]
-    return np.array([y[1], -np.sin(y_item) - damping * y_item_1]), (y_item, y_item_1)
+    t = [y[1], -np.sin(y[0]) - damping * y[1]]
+    value = np.array(t)
+    return value, (value, t, y, damping)
 
 
-def pendulum_reverse(kept, y, damping, value_bar):
+def pendulum_reverse(kept, value_bar):
     """Adjoint of pendulum (rk4.py) with respect to y and damping, given the adjoint of its result.
     """
-    y_item, y_item_1 = kept
+    value, t, y, damping = kept
+
     # return np.array([y[1], -np.sin(y[0]) - damping * y[1]])
-    y_item_bar, t_bar = value_bar
-    t_bar_1 = -t_bar
-    damping_bar = t_bar_1 * y_item_1
+    t_bar = list(listed_back(value_bar, value, t))
+    t_bar_1 = t_bar[1]
+    t_bar_2 = -t_bar_1
     y_bar = np.zeros_like(y)
-    y_bar[1] = t_bar_1 * damping
-    y_bar[0] -= t_bar * np.cos(y_item)
-    y_bar[1] += y_item_bar
-    return y_bar, damping_bar
+    y_bar[1] = t_bar_2 * damping
+    y_bar[0] = -t_bar_1 * np.cos(y[0])
+    y_bar[1] += t_bar[0]
+    return y_bar, t_bar_2 * y[1]
 
 
 def rk4_grad(rhs, y, damping, dt, steps):
@@ -28,15 +44,10 @@ def rk4_grad(rhs, y, damping, dt, steps):
     saved = []
     for _ in range(steps):
         k1, pendulum_saved = pendulum_forward(y, damping)
-        t = y + 0.5 * dt * k1
-        k2, pendulum_saved_1 = pendulum_forward(t, damping)
-        t_1 = y + 0.5 * dt * k2
-        k3, pendulum_saved_2 = pendulum_forward(t_1, damping)
-        t_2 = y + dt * k3
-        k4, pendulum_saved_3 = pendulum_forward(t_2, damping)
-        saved.append(
-            (y, pendulum_saved_3, pendulum_saved_2, pendulum_saved_1, pendulum_saved, t, t_1, t_2)
-        )
+        k2, pendulum_saved_1 = pendulum_forward(y + 0.5 * dt * k1, damping)
+        k3, pendulum_saved_2 = pendulum_forward(y + 0.5 * dt * k2, damping)
+        k4, pendulum_saved_3 = pendulum_forward(y + dt * k3, damping)
+        saved.append((pendulum_saved_3, pendulum_saved_2, pendulum_saved_1, pendulum_saved))
         y = y + dt / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
 
     # return y[0]
@@ -44,30 +55,26 @@ def rk4_grad(rhs, y, damping, dt, steps):
     y_bar[0] = 1.0
     damping_bar = 0.0
     while saved:
-        y, pendulum_saved_3, pendulum_saved_2, pendulum_saved_1, pendulum_saved, t, t_1, t_2 = (
-            saved.pop()
-        )
+        pendulum_saved, pendulum_saved_1, pendulum_saved_2, pendulum_saved_3 = saved.pop()
         # y = y + dt / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         t_bar = dt / 6.0 * y_bar
-        # k4 = rhs(y + dt * k3, damping)
-        y_bar_1, damping_bar_1 = pendulum_reverse(pendulum_saved_3, t_2, damping, t_bar)
-        damping_bar = damping_bar + damping_bar_1
-        y_bar += y_bar_1
         k3_bar = 2.0 * t_bar
-        k3_bar += dt * y_bar_1
-        # k3 = rhs(y + 0.5 * dt * k2, damping)
-        y_bar_2, damping_bar_2 = pendulum_reverse(pendulum_saved_2, t_1, damping, k3_bar)
-        damping_bar = damping_bar + damping_bar_2
-        y_bar += y_bar_2
         k2_bar = 2.0 * t_bar
-        k2_bar += 0.5 * dt * y_bar_2
+        # k4 = rhs(y + dt * k3, damping)
+        t_bar_1, t = pendulum_reverse(pendulum_saved, t_bar.copy())
+        y_bar = y_bar + t_bar_1
+        k3_bar += dt * t_bar_1
+        # k3 = rhs(y + 0.5 * dt * k2, damping)
+        t_bar_2, t_1 = pendulum_reverse(pendulum_saved_1, k3_bar)
+        y_bar += t_bar_2
+        k2_bar += 0.5 * dt * t_bar_2
         # k2 = rhs(y + 0.5 * dt * k1, damping)
-        y_bar_3, damping_bar_3 = pendulum_reverse(pendulum_saved_1, t, damping, k2_bar)
-        damping_bar = damping_bar + damping_bar_3
-        y_bar += y_bar_3
-        k1_bar = t_bar + 0.5 * dt * y_bar_3
+        t_bar_3, t_2 = pendulum_reverse(pendulum_saved_2, k2_bar)
+        y_bar += t_bar_3
+        k1_bar = 0.5 * dt * t_bar_3
+        k1_bar += t_bar
         # k1 = rhs(y, damping)
-        y_bar_4, damping_bar_4 = pendulum_reverse(pendulum_saved, y, damping, k1_bar)
-        y_bar += y_bar_4
-        damping_bar = damping_bar + damping_bar_4
+        t_3, t_4 = pendulum_reverse(pendulum_saved_3, k1_bar)
+        y_bar += t_3
+        damping_bar = damping_bar + t + t_1 + t_2 + t_4
     return y_bar, damping_bar

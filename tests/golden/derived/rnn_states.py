@@ -76,25 +76,24 @@ def rnn_states_grad(W, U, xs, targets):
         h = np.tanh(W @ h + U @ x)
         states.append(h)
     saved_1 = []
-    for state, target in zip(states, targets):
-        saved_1.append(state - target)
+    for t, (state, target) in enumerate(zip(states, targets)):
+        t_1 = state - target
+        saved_1.append((t_1**2, t_1, t))
 
-    # return loss
-    states_bar = zeros_like(states)
-    for i_1 in range(min(len(states), len(targets)) - 1, -1, -1):
-        # loss += np.sum((state - target) ** 2)
-        states_bar[i_1] += 2.0 * saved_1.pop()
-    U_bar = np.zeros_like(U)
-    W_bar = np.zeros_like(W)
+    states_bar = zeros_like(states, 0.0)
+    while saved_1:
+        t_1, t_2, t_3 = saved_1.pop()
+        states_bar[t_3] += np.broadcast_to(1.0, t_1.shape) * (2.0 * t_2)
     h_bar = np.zeros_like(h)
+    W_bar = np.zeros_like(W)
+    U_bar = np.zeros_like(U)
     for i in range(len(xs) - 1, -1, -1):
-        x = xs[i]
-        # states.append(h)
-        h_bar += states_bar.pop()
         # h = np.tanh(W @ h + U @ x)
-        t_bar = h_bar * (1.0 - h * h)
+        t_bar = (h_bar + states_bar.pop()) * (1.0 - h * h)
+        x = xs[i]
+        U_bar = U_bar + np.outer(t_bar, x)
         h = saved.pop()
-        U_bar += np.outer(t_bar, x)
-        W_bar += np.outer(t_bar, h)
         h_bar = W.T @ t_bar
+        W_bar = (W_bar + np.outer(t_bar, h)).copy()
+        U_bar = U_bar.copy()
     return W_bar, U_bar

@@ -8,27 +8,28 @@ def safe_logs_grad(x, w):
     len_x = len(x)
     saved = []
     for i in range(len_x):
-        arm = 0
         try:
             y = math.log(x[i])
         except ValueError:
-            arm = 1
             missing += 1
+            y = None
+            t = None
+            arm = 1
         else:
-            saved.append(y)
-        saved.append(arm)
-    t = 1.0 + missing
+            t = w[i] * y
+            arm = 0
+        saved.append((arm, y, t))
 
     # return total / (1.0 + missing)
-    total_bar = 1.0 / t
-    w_bar = np.zeros_like(w)
+    t = 1.0 / (1.0 + missing)
     x_bar = np.zeros_like(x)
+    w_bar = np.zeros_like(w)
     for i in range(len_x - 1, -1, -1):
-        arm = saved.pop()
+        arm, y, t_1 = saved.pop()
         if arm == 0:
-            y = saved.pop()
             # total = total + w[i] * y * y
-            t_bar = total_bar * y
-            x_bar[i] += (total_bar * w[i] * y + t_bar * w[i]) / x[i]
+            t_bar = t * y
             w_bar[i] += t_bar * y
+            # y = math.log(x[i])
+            x_bar[i] += (t * t_1 + t_bar * w[i]) / x[i]
     return x_bar, w_bar

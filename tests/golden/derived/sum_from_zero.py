@@ -11,23 +11,23 @@ def sum_from_zero_grad(x, w):
     saved = []
     for c in w:
         sin_x = np.sin(x)
-        p = p + c * sin_x
+        p += c * sin_x
         saved.append(sin_x)
-    t = s * p
 
     # return np.sum(s * p)
-    t_bar = np.broadcast_to(1.0, np.shape(t))
+    t_bar = np.broadcast_to(1.0, np.shape(s * p))
     s_bar = t_bar * p
     p_bar = t_bar * s
     w_bar = np.zeros_like(w)
     x_bar = np.zeros_like(x)
-    for i_1 in range(len(w) - 1, -1, -1):
-        c = w[i_1]
+    for t in range(len(w) - 1, -1, -1):
         # p += c * np.sin(x)
-        w_bar[i_1] += np.dot(p_bar, saved.pop())
-        x_bar += c * p_bar * np.cos(x)
+        c_bar = np.sum(p_bar * saved.pop())
+        c = w[t]
+        x_bar += p_bar * c * np.cos(x)
+        w_bar[t] += c_bar
     for i in range(len_w - 1, -1, -1):
         # s = s + w[i] * x
-        x_bar += w[i] * s_bar
-        w_bar[i] += np.dot(s_bar, x)
+        x_bar += s_bar * w[i]
+        w_bar[i] += np.sum(s_bar * x)
     return x_bar, w_bar

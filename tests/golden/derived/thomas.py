@@ -16,11 +16,12 @@ def thomas_grad(a, b, c, d):
     for i in range(1, n):
         cp_item = cp[i - 1]
         m = b[i] - a[i] * cp_item
-        cp[i] = c[i] / m
+        t_2 = c[i] / m
+        cp[i] = t_2
         dp_item = dp[i - 1]
-        t_2 = d[i] - a[i] * dp_item
-        dp[i] = t_2 / m
-        saved.append((cp_item, dp_item, m, t_2))
+        t_3 = (d[i] - a[i] * dp_item) / m
+        saved.append((t_3, m, dp_item, t_2, cp_item))
+        dp[i] = t_3
     x = np.zeros(n)
     x[-1] = dp[-1]
     saved_1 = []
@@ -31,53 +32,53 @@ def thomas_grad(a, b, c, d):
 
     # return np.sum(x**2)
     x_bar = 2.0 * x
-    cp_bar = np.zeros_like(cp)
     dp_bar = np.zeros_like(dp)
-    for i in reversed(range(n - 2, -1, -1)):
+    cp_bar = np.zeros_like(cp)
+    for i in range(n - 1):
         x_item = saved_1.pop()
         # x[i] = dp[i] - cp[i] * x[i + 1]
         t_bar = x_bar[i]
         x_bar[i] = 0.0
         t_bar_1 = -t_bar
-        cp_bar[i] += t_bar_1 * x_item
         x_bar[i + 1] += t_bar_1 * cp[i]
+        cp_bar[i] += t_bar_1 * x_item
         dp_bar[i] += t_bar
     # x[-1] = dp[-1]
     dp_bar[-1] += x_bar[-1]
-    a_bar = np.zeros_like(a)
     b_bar = np.zeros_like(b)
+    a_bar = np.zeros_like(a)
     c_bar = np.zeros_like(c)
     d_bar = np.zeros_like(d)
     for i in range(n - 1, 0, -1):
-        cp_item, dp_item, m, t_2 = saved.pop()
+        t_2, m, dp_item, t_3, cp_item = saved.pop()
         # dp[i] = (d[i] - a[i] * dp[i - 1]) / m
         t_bar_2 = dp_bar[i]
         # t_bar_2 == 0: zero stays zero where the derivative is infinite
-        m_safe = 1.0 if t_bar_2 == 0 else m
-        t_bar_3 = t_bar_2 / m_safe
-        m_bar = -t_bar_2 * (1.0 if t_bar_2 == 0 else t_2 / m) / m_safe
+        t_4 = 1.0 if t_bar_2 == 0 else m
+        t_bar_3 = t_bar_2 / t_4
         t_bar_4 = -t_bar_3
-        a_bar[i] += t_bar_4 * dp_item
         dp_bar[i - 1] += t_bar_4 * a[i]
+        a_bar[i] += t_bar_4 * dp_item
         d_bar[i] += t_bar_3
         # cp[i] = c[i] / m
         t_bar_5 = cp_bar[i]
-        m_safe_1 = 1.0 if t_bar_5 == 0 else m
-        m_bar = m_bar - t_bar_5 * (1.0 if t_bar_5 == 0 else c[i] / m) / m_safe_1
-        c_bar[i] += t_bar_5 / m_safe_1
+        t_5 = 1.0 if t_bar_5 == 0 else m
+        t_2 = -t_bar_2 * (1.0 if t_bar_2 == 0 else t_2) / t_4
+        m_bar = t_2 - t_bar_5 * (1.0 if t_bar_5 == 0 else t_3) / t_5
+        c_bar[i] += t_bar_5 / t_5
         # m = b[i] - a[i] * cp[i - 1]
         t_bar_6 = -m_bar
-        a_bar[i] += t_bar_6 * cp_item
         cp_bar[i - 1] += t_bar_6 * a[i]
+        a_bar[i] += t_bar_6 * cp_item
         b_bar[i] += m_bar
     # dp[0] = d[0] / b[0]
     t_bar_7 = dp_bar[0]
-    b_item_safe = 1.0 if t_bar_7 == 0 else b_item_1
-    b_bar[0] -= t_bar_7 * (1.0 if t_bar_7 == 0 else t_1) / b_item_safe
-    d_bar[0] += t_bar_7 / b_item_safe
+    t_2 = 1.0 if t_bar_7 == 0 else b_item_1
+    b_bar[0] = -t_bar_7 * (1.0 if t_bar_7 == 0 else t_1) / t_2
+    d_bar[0] += t_bar_7 / t_2
     # cp[0] = c[0] / b[0]
     t_bar_8 = cp_bar[0]
-    b_item_safe_1 = 1.0 if t_bar_8 == 0 else b_item
-    b_bar[0] -= t_bar_8 * (1.0 if t_bar_8 == 0 else t) / b_item_safe_1
-    c_bar[0] += t_bar_8 / b_item_safe_1
+    t_1 = 1.0 if t_bar_8 == 0 else b_item
+    b_bar[0] -= t_bar_8 * (1.0 if t_bar_8 == 0 else t) / t_1
+    c_bar[0] += t_bar_8 / t_1
     return a_bar, b_bar, c_bar, d_bar

@@ -20,32 +20,30 @@ def wave_history_grad(start, c, steps, seen):
     U[1] = start
     saved = []
     for t in range(1, steps):
-        t_0 = c**2
-        t_1 = U[t, 2:] - 2.0 * U[t, 1:-1] + U[t, :-2]
-        U[t + 1, 1:-1] = 2.0 * U[t, 1:-1] - U[t - 1, 1:-1] + t_0 * t_1
-        saved.append((t_0, t_1))
+        t_0 = U[t, 2:] - 2.0 * U[t, 1:-1] + U[t, :-2]
+        U[t + 1, 1:-1] = 2.0 * U[t, 1:-1] - U[t - 1, 1:-1] + c**2 * t_0
+        saved.append(t_0)
     U_item = U[:, n // 2]
-    t_2 = U_item - seen
 
     # return np.sum((U[:, n // 2] - seen) ** 2)
     U_bar = np.zeros_like(U)
-    U_bar[:, n // 2] = unbroadcast(2.0 * t_2, U_item.shape)
+    U_bar[:, n // 2] = unbroadcast(2.0 * (U_item - seen), U_item.shape)
     c_bar = 0.0
     for t in range(steps - 1, 0, -1):
-        t_0, t_1 = saved.pop()
+        t_0 = saved.pop()
         # U[t + 1, 1:-1] = 2.0 * U[t, 1:-1] - U[t - 1, 1:-1] + c**2 * (U[t, 2:] - 2.0 * U[t, 1:-1] +
         #     U[t, :-2])
-        t_bar = U_bar[t + 1, 1:-1].copy()
-        c_bar = c_bar + 2.0 * np.dot(t_bar, t_1) * c
-        t_bar_1 = t_0 * t_bar
-        U_bar[t, :-2] += t_bar_1
-        U_bar[t, 1:-1] -= 2.0 * t_bar_1
-        U_bar[t, 2:] += t_bar_1
+        t_bar = U_bar[t + 1, 1:-1]
+        t_bar_1 = np.dot(t_bar, t_0)
+        t_bar_2 = c**2 * t_bar
+        U_bar[t, :-2] += t_bar_2
+        U_bar[t, 2:] += t_bar_2
+        U_bar[t, 1:-1] -= 2.0 * t_bar_2
+        c_bar = c_bar + 2.0 * t_bar_1 * c
         U_bar[t - 1, 1:-1] -= t_bar
         U_bar[t, 1:-1] += 2.0 * t_bar
     # U[1] = start
     start_bar = U_bar[1].copy()
-    U_bar[1] = 0.0
     # U[0] = start
-    start_bar_1 = start_bar + U_bar[0]
-    return start_bar_1, c_bar
+    start_bar += U_bar[0]
+    return start_bar, c_bar
