@@ -10,6 +10,7 @@ from s2sad.emitted.listed import listed_like
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.known import spaces
+from s2sad.known.dtypes import NARROW, dtype_of
 from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import cast
@@ -39,7 +40,6 @@ from s2sad.linear.turned_memory import (
     turned_unpack,
 )
 from s2sad.linear.turned_slots import hand_over, made_by_rule
-from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
