@@ -22,7 +22,6 @@ from s2sad.nodes import (
     name,
     tuple_,
 )
-from s2sad.requests import Request as Request
 from s2sad.stages import ANYWHERE, Steps, Written
 from s2sad.steps.derivation import (
     Analysed,

@@ -10,7 +10,6 @@ from s2sad.nodes import (
     free_reads,
     stand_in,
 )
-from s2sad.requests import Request as Request
 from s2sad.stages import Text
 from s2sad.steps.callables import LocalSource
 from s2sad.steps.derivation import (
