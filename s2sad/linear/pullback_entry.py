@@ -100,7 +100,8 @@ def pullback_entry(d: Derivation, a: Analysed, request: Request, how: Pullback) 
     whole = with_forward(vjp.found, _with_pullback(vjp, whole, inner), inner.entries)
     text = text_of_sweeps(vjp.found, whole)
     tell(vjp.found, Sides(text.program.block, text.names, inner.block, tuple(inner.entries)))
-    return look_before_copies(d, a, define_with(a.function.node, how.entry, how.doc, text.body, []))
+    node = define_with(a.function.node, how.entry, how.doc, text.body, [])
+    return look_before_copies(d, a, node) if how.lasting else node
 
 
 def _given(kind: K.Kind) -> K.Kind:
