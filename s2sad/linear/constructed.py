@@ -64,7 +64,7 @@ def replaced(
     t: Tangents, out: Var, owner: Operand, given: Sequence[tuple[str, Operand]], kind: Kind
 ) -> None:
     """Give p._replace(a=x), or replace(p, a=x), its tangent: the other fields are those of p."""
-    held, named = tangent_of(t, owner), dict(given)
+    held, named = tangent_of(t, owner) if t.has(owner) else None, dict(given)
     fields: list[tuple[str, Operand]] = []
     for i, f in enumerate(K.names_of(kind)):
         if f in named:
@@ -72,6 +72,9 @@ def replaced(
             continue
         take, at = (L.ITEM, (P.Const(i),)) if isinstance(kind, K.Tuple) else (L.field(f), ())
         part = t.emit(take, (out, *at), kind.inside[i])
+        if held is None:  # what is replaced is constant
+            fields.append((f, tangent_of(t, part)))
+            continue
         t.of[part] = dot = t.emit(take, (held, *at), tangent_kind(part.kind))
         fields.append((f, dot))
     if isinstance(kind, K.Tuple):
