@@ -12,9 +12,9 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
 from s2sad.known.signature import by_position
 from s2sad.linear.operands import kind_of
+from s2sad.linear.rule_refusals import label_of
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.zero_tangents import nothing, part, tangent_of
-from s2sad.modes.tried import label_of
 from s2sad.primitives import language as L
 
 

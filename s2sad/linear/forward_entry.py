@@ -53,7 +53,6 @@ from s2sad.linear.slots import UNREAD
 from s2sad.linear.tangent_table import NOTHING, Facts, Table, TangentNames, Tangents
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.linear.zero_tangents import nothing
-from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.requests import Request
@@ -62,6 +61,7 @@ from s2sad.steps.callables import all_kinds
 from s2sad.steps.derivation import Analysed, Derivation, analyse, analysis_key, memory_of
 from s2sad.steps.joining import add
 from s2sad.steps.strong import pushed_of
+from s2sad.syntax.definitions import define_with
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def ready_to_reverse(
         return known
     a = analyse(d, call.fn, call.params, tuple(call.extra))
     facts = activity_of(d, a, wrt, True)
-    fence(a.function, a.kinds, facts, memory_of(d, a), on_program=True)
+    fence(a.function, a.kinds, facts, memory_of(d, a))
     d.told[a] = Story(facts, wrt)
     lent = frozenset(a.function.result if n == "@result" else n for n in lent)
     _, table = table_of(d, a, wrt, facts, False, Around(lent=lent))

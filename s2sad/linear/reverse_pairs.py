@@ -35,14 +35,13 @@ from s2sad.linear.stories import Sides, story_of_reverse
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.transpose import parted, transpose
 from s2sad.linear.user_calls import UserCall, name_of
-from s2sad.modes.assemble import wrapped
-from s2sad.modes.shadows import define_with
 from s2sad.names import Names
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.steps.derivation import Derivation, memory_of
 from s2sad.steps.joining import add
 from s2sad.steps.parts import sentence, title_of
+from s2sad.syntax.definitions import define_with, wrapped
 
 
 @dataclass(frozen=True)

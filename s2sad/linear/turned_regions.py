@@ -114,7 +114,7 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
         case P.Try():
             return turned_try(sweep, region, acc)
         case P.Collect():
-            raise NotYet("a comprehension turned round")
+            raise NotYet("a comprehension")
 
 
 # branches

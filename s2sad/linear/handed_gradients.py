@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import itertools
 import types
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from s2sad import kinds as K
 from s2sad.capture.read import remember
 from s2sad.kinds import Kind
-from s2sad.modes.assemble import joint
-from s2sad.nodes import constant
+from s2sad.linear.reverse_entry import reverse_function
+from s2sad.requests import Request
 from s2sad.stages import Text
 from s2sad.steps.derivation import Derivation, analyse
-from s2sad.steps.handed import Writers
+from s2sad.steps.joining import add, complete, printed
 from s2sad.steps.pairs import Target
 from s2sad.write.live import live_in
 from s2sad.write.load import load
@@ -27,14 +26,7 @@ from s2sad.write.load import load
 _numbers = itertools.count(1)
 
 
-def gradient_of(
-    d: Derivation,
-    target: Target,
-    wrt: str,
-    writers: Writers,
-    with_value: bool,
-    printed: Callable[[Derivation], Text],
-) -> Target | None:
+def gradient_of(d: Derivation, target: Target, wrt: str, with_value: bool) -> Target | None:
     """Return the gradient of a function, by one parameter, as a function that can be derived.
 
     It may give the value, too. It has the parameters of the function, and what that captures as
@@ -47,13 +39,13 @@ def gradient_of(
         return None
     source: Any = a.function.source
     own.refs.prefer(source.fn)
-    own.entry = own.names.fresh(f"{source.name}_{'value_and_grad' if with_value else 'grad'}")
-    p = writers.parts_of(own, a, (wrt,), constant(1.0), (wrt,))
-    p.copies = tuple(writers.work_on_copies(own, a))
+    mode = "value_and_grad" if with_value else "grad"
+    own.entry = own.names.fresh(f"{source.name}_{mode}")
     what = "Value and gradient" if with_value else "Gradient"
     doc = f"{what} of {source.name} with respect to {wrt}."
-    writers.add(own, joint(p, writers.finish, own.entry, doc, True, with_value), source.fn, a)
-    made = loaded(own, printed(own))
+    request = Request(target.fn, tuple(target.params.items()), (wrt,), True, mode)
+    add(own, reverse_function(own, a, request, own.entry, doc), source.fn, a)
+    made = loaded(own, printed(complete(own)))
     for reader, seen in own.seen.items():
         d.seen.setdefault(reader, {}).update(seen)
     d.members.update(own.members)

@@ -14,14 +14,6 @@ from s2sad.nodes import Node
 
 
 @dataclass(frozen=True)
-class FunctionVjp:
-    """The function that gives value and pullback, and the variables that have cotangents."""
-
-    node: Node
-    captured: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Called:
     """How a rule calls a function that it is given: with what kinds; it, or its gradient.
 
