@@ -30,7 +30,7 @@ from s2sad.linear.finished import apart, tell, text_of_sweeps, with_forward
 from s2sad.linear.function_facts import listed
 from s2sad.linear.headings import headed
 from s2sad.linear.read_outside import data_outside, kept_outside, note_outside
-from s2sad.linear.ready import key_of, ready_to_reverse
+from s2sad.linear.ready import Meets, key_of, ready_to_reverse
 from s2sad.linear.stories import Sides, story_of_reverse
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.transpose import parted, transpose
@@ -73,14 +73,14 @@ def reverse_pair(
     d: Derivation,
     call: UserCall,
     wrt: tuple[str, ...],
-    lent: frozenset[str],
+    meets: Meets,
     bare: bool = False,
 ) -> Reverse:
     """Return the forward and the reverse of a function that is called.
 
     A `bare` forward runs beside the reverse: it gives no value, only what the reverse reads.
     """
-    key: Any = ("reverse on the program", key_of(call, wrt, lent), bare)
+    key: Any = ("reverse on the program", key_of(call, wrt, meets), bare)
     key += (frozenset(call.given),) if goes_by_symmetry(d, call) else ()
     supplied = _supplied(call) - {*wrt}
     key += (supplied,)
@@ -89,7 +89,7 @@ def reverse_pair(
         if _begun(key) in d.forwards:
             d.forwards[_met(key)] = True
         return known
-    symmetric = pair_by_symmetry(d, call, wrt, lent)
+    symmetric = pair_by_symmetry(d, call, wrt, meets.lent)
     if symmetric is not None:
         known = Reverse(
             symmetric.forward,
@@ -101,7 +101,7 @@ def reverse_pair(
         )
         d.forwards[key] = known
         return known
-    first = ready_to_reverse(d, call, wrt, lent)
+    first = ready_to_reverse(d, call, wrt, meets)
     linear, table = first.linear, first.table
     a, program = table.facts.analysed, table.facts.program
     d.met_outside |= {*data_outside(program.block.ops)}
