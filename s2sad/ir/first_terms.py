@@ -84,12 +84,13 @@ class _Worker:
         root = parts.memory.of(owner)
         if root is None or parts.copies(index) or not parts.is_plain(root):
             return None
-        part, at = parts.met(owner, index), stands[op].at
+        part, at, whole = parts.met(owner, index), stands[op].at, parts.base(owner)
         before = [
             m for m in self.found.of[root] if m.stand.at <= at and not (m.op is op and m.writes)
         ]
+        before = [m for m in before if not self.found.are_others(whole, m)]
         last = next((m for m in reversed(before) if not parts.are_apart(part, m.part)), None)
-        base = parts.maker(parts.base(owner))
+        base = parts.maker(whole)
         born = base is not None and base in here and makes_zeros(base)
         if born and base is not None and (last is None or last.stand.at < stands[base].at):
             return base

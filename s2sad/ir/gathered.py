@@ -47,7 +47,7 @@ from s2sad.ir.products import (
     rank_of,
 )
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.ir.shapes_asked import ShapesAsked
+from s2sad.ir.shapes_asked import ShapesAsked, shape_read
 from s2sad.kinds import Kind
 from s2sad.known import spaces
 from s2sad.primitives import language as L
@@ -110,7 +110,7 @@ class _Worker:
         return op if all(v is w for v, w in table.items()) else R.op_with(op, table)
 
     def stored(self, op: Op) -> Op:
-        """Return u[i] = x for u[i] = x + np.zeros_like(y), u *= 2.0 for u[...] = 2.0 * u."""
+        """Return u[i] = x for u[i] = x + np.zeros_like(y), u[i] *= 2.0 for u[i] = 2.0 * u[i]."""
         owner, index, value = op.operands
         if not isinstance(kind_of(owner), K.Array) or not isinstance(value, Var):
             return op
@@ -118,12 +118,21 @@ class _Worker:
         if bare is not None:
             return replace(op, operands=(owner, index, bare[0]))
         made = self.own(value, kind_of(owner)) if op.primitive is L.PUT_ITEM else None
-        if made is not None and made.primitive is MULT and index == P.Const(...):
-            factors = [v for v in made.operands if v is not owner]
-            if len(factors) == 1:
-                given = (owner, index, factors[0])
-                return replace(op, primitive=L.AUGMENTED_ITEM["Mult"], operands=given)
+        if made is not None and made.primitive in (MULT, DIV):
+            one, other = made.operands
+            if made.primitive is MULT and self.is_part(other, owner, index):
+                one, other = other, one
+            if self.is_part(one, owner, index):
+                given, word = (owner, index, other), made.primitive.word
+                return replace(op, primitive=L.AUGMENTED_ITEM[word], operands=given)
         return op
+
+    def is_part(self, given: Operand, owner: Operand, index: Operand) -> bool:
+        """Say whether a value is what stands at an index of an array, read for that alone."""
+        if index == P.Const(...):
+            return given is owner
+        op = self.makers.of(given, here=True) if self.uses(given) == 1 else None
+        return op is not None and op.primitive is L.ITEM and op.operands == (owner, index)
 
     def spread(self, given: Operand) -> tuple[Operand, Operand] | None:
         """Return x and y for x + np.zeros_like(y), of a value that nobody else reads."""
@@ -181,6 +190,8 @@ class _Worker:
             return [asked]
         if op.primitive.form == "call":
             made = self.summed(op)
+        elif op.primitive is _COPY:
+            made = self.filled(op)
         elif not is_real(op.outs[0].kind):
             return [op]
         elif op.primitive in (MULT, DIV, MINUS):
@@ -191,6 +202,22 @@ class _Worker:
             plain = Op(op.outs, _IN_PLACE[op.primitive], op.operands, origin=op.origin)
             made = self.sum(plain, one=True)
         return [op] if made is None else made
+
+    def filled(self, op: Op) -> Ops | None:
+        """np.broadcast_to(c, x.shape).copy() -> np.full_like(x, c), for a number of one dtype"""
+        made = self.makers.of(op.operands[0]) if not op.settings else None
+        number, kind = repeated_in(made), op.outs[0].kind
+        if made is None or number is None or not isinstance(kind_of(number), K.Num):
+            return None
+        callee, _, shape = made.operands
+        asked = self.makers.maker(shape) if isinstance(shape, Var) else None
+        home = callee.name.rpartition(".")[0] if isinstance(callee, P.Outer) else ""
+        like = shape_read(asked) if asked is not None else None
+        if not home or like is None or not of_one_sort(kind_of(like), kind):
+            return None
+        there = spaces.counterpart(np.full_like, kind.namespace)  # type: ignore[attr-defined]
+        full = P.Outer(f"{home}.full_like", K.Known(there))
+        return [Op(op.outs, L.CALL, (full, like, number), (), (), (), op.origin)]
 
     def own(self, given: Operand, like: Kind) -> Op | None:
         """Return what has computed a number that nobody else reads, with the shape of another."""

@@ -118,6 +118,11 @@ class Parts:
         picks = op.primitive.form == "item" and isinstance(kind_of(op.operands[0]), K.Array)
         return picks and self.copies(op.operands[1])
 
+    def is_own_array(self, v: Var) -> bool:
+        """Say whether a variable is an array of numbers that is made where it is bound."""
+        numbers = isinstance(v.kind, K.Array) and v.kind.dtype != "object"
+        return numbers and not v.cell and v not in self.gets and self.is_new(v)
+
     def _is_part(self, v: Var) -> bool:
         while (op := self.shows(v)) is not None:
             if op.primitive.form == "item":

@@ -37,6 +37,7 @@ from s2sad.ir.printed import Named, printed, printed_with_names
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
 from s2sad.ir.spared_copies import without_copies
+from s2sad.ir.sums_first import with_sums_first
 from s2sad.ir.to_the_end import to_the_end
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
@@ -255,6 +256,7 @@ def settled(
         made = with_first_terms(made, fixed)
         made = checked(without_copies(made, fixed))
     made = without_unused(gathered(made, fixed, temps), fixed)
+    made = with_sums_first(made, fixed) if table.backward else made
     return checked(with_arrays(made, table, fixed))
 
 

@@ -23,9 +23,8 @@ def burgers_grad(u, dt, nu, dx, steps):
     while saved:
         t, t_1, t_2, t_3 = saved.pop()
         # u[-1] = u[-2]
-        u_item_bar = u_bar[-1]
+        u_bar[-2] += u_bar[-1]
         u_bar[-1] = 0.0
-        u_bar[-2] += u_item_bar
         # u[0] = 1.0
         u_bar[0] = 0.0
         # u[1:-1] = un[1:-1] - un[1:-1] * dt / dx * (un[1:-1] - un[:-2]) + nu * dt / dx**2 * (un[2:]

@@ -28,16 +28,15 @@ def leapfrog_grad(x, v, k, dt, steps):
     while saved:
         t_2, t_3, x_0 = saved.pop()
         # v += 0.5 * dt * force
-        force_bar += 0.5 * dt * v_bar[...]
+        force_bar += 0.5 * dt * v_bar
         # force[:] = -k * x**3
-        t_bar = force_bar[:]
-        x_bar += 3.0 * t_bar * t_3 * x**2
-        k_bar -= t_bar * t_2
+        x_bar += 3.0 * force_bar * t_3 * x**2
+        k_bar -= force_bar * t_2
         # x += dt * v
         x[...] = x_0
-        v_bar += dt * x_bar[...]
+        v_bar += dt * x_bar
         # v += 0.5 * dt * force
-        force_bar[...] = 0.5 * dt * v_bar[...]
+        force_bar[...] = 0.5 * dt * v_bar
     # force = -k * x**3
     x_bar += 3.0 * force_bar * t * x**2
     k_bar -= force_bar * t_1
