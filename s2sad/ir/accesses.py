@@ -72,6 +72,24 @@ class Accesses:
                 return False
         return True
 
+    def may_pass(self, op: Op, ops: Sequence[P.Operation]) -> bool:
+        """Say whether nobody meets what a sum adds to in operations before it, under any name."""
+        owner, parts = op.operands[0], self.parts
+        root = parts.memory.of(owner) if isinstance(owner, Var) else None
+        if root is None or not isinstance(owner, Var):
+            return False
+        if not ops:
+            return True
+        if parts.memory.is_outside(root) and not self.is_calm(ops):
+            return False
+        part = parts.met(owner, op.operands[1] if len(op.operands) == 3 else None)
+        base, first, last = parts.base(owner), self.stands[ops[0]].at, self.stands[op].at
+        met = (m for m in self.of.get(root, ()) if first <= m.stand.at < last)
+        return all(
+            self.are_others(base, m) or (parts.is_plain(root) and parts.are_apart(part, m.part))
+            for m in met
+        )
+
     def may_follow(self, one: Stand, other: Stand) -> Iterator[P.Region | None]:
         """Yield how another operation may run after one: in the same round of all loops around
         both (None), or in a later round of one of them.

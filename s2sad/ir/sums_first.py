@@ -88,7 +88,7 @@ class _Worker:
         taken = self.index(op, ops[start:at])
         late = {v for o in ops[start:at] if o not in taken for v in o.outs}
         given = {v for o in (*taken, op) for v in map(P.variable, P.operands(o))}
-        if not late.isdisjoint(given) or not self.may_pass(op, ops[start:at]):
+        if not late.isdisjoint(given) or not self.found.may_pass(op, ops[start:at]):
             return None
         return start, [*taken, op]
 
@@ -121,22 +121,3 @@ class _Worker:
                     found.insert(0, o)
                     wanted |= {v for v in o.operands if isinstance(v, Var)}
         return found
-
-    def may_pass(self, op: Op, ops: Sequence[P.Operation]) -> bool:
-        """Say whether nobody meets what a sum adds to in some operations, under any name."""
-        parts, stands = self.found.parts, self.found.stands
-        owner = op.operands[0]
-        root = parts.memory.of(owner) if isinstance(owner, Var) else None
-        if root is None or not isinstance(owner, Var):
-            return False
-        part = parts.met(owner, op.operands[1] if len(op.operands) == 3 else None)
-        base = parts.base(owner)
-        if parts.memory.is_outside(root) and not self.found.is_calm(ops):
-            return False
-        first, last = stands[ops[0]].at, stands[op].at
-        met = (m for m in self.found.of.get(root, ()) if first <= m.stand.at < last)
-        return all(
-            self.found.are_others(base, m)
-            or (parts.is_plain(root) and parts.are_apart(part, m.part))
-            for m in met
-        )

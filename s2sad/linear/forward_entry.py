@@ -38,6 +38,7 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
 from s2sad.ir.spared_copies import without_copies
 from s2sad.ir.sums_first import with_sums_first
+from s2sad.ir.sums_in_arms import with_sums_in_arms
 from s2sad.ir.to_the_end import to_the_end
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
@@ -253,7 +254,7 @@ def settled(
     made = without_unused(checked(simplified(checked(made), fixed, temps)), fixed)
     if table.backward:
         made = with_one_sum(without_needless(made, fixed, together), fixed)
-        made = with_first_terms(made, fixed)
+        made = with_first_terms(with_sums_in_arms(made, fixed), fixed)
         made = checked(without_copies(made, fixed))
     made = without_unused(gathered(made, fixed, temps), fixed)
     made = with_sums_first(made, fixed) if table.backward else made
