@@ -55,6 +55,12 @@ from s2sad.primitives import language as L
 _LINEAR = (np.sum, np.mean)
 _ADD, _SUB = (L.INFIX[w] for w in ("Add", "Sub"))
 _IN_PLACE = {L.AUGMENTED["Add"]: _ADD, L.AUGMENTED["Sub"]: _SUB}
+_PRODUCTS = (MULT, DIV, MINUS)
+_TURNED = {
+    table[word]: table[other]
+    for table in (L.AUGMENTED, L.AUGMENTED_ITEM)
+    for word, other in (("Add", "Sub"), ("Sub", "Add"))
+}
 _COPY = L.method("copy")
 
 
@@ -182,6 +188,10 @@ class _Worker:
 
     def op(self, op: Op) -> Ops:
         """Return what stands in the place of an operation."""
+        if op.primitive in _TURNED and self.fixed.isdisjoint(op.outs):
+            turned = self.turned(op)
+            if turned is not None:
+                return turned
         if len(op.outs) != 1 or op.outs[0] in self.fixed:
             return [op]
         made: Ops | None = None
@@ -202,6 +212,22 @@ class _Worker:
             plain = Op(op.outs, _IN_PLACE[op.primitive], op.operands, origin=op.origin)
             made = self.sum(plain, one=True)
         return [op] if made is None else made
+
+    def turned(self, op: Op) -> Ops | None:
+        """u += -2.0 * x -> u -= 2.0 * x"""
+        *first, value = op.operands
+        made = self.own(value, kind_of(value)) if is_real(kind_of(first[0])) else None
+        found = self.factors(made) if made is not None and made.primitive in _PRODUCTS else None
+        if made is None or found is None or found.coefficient >= 0:
+            return None
+        inner = replace(made, outs=(Var("", made.outs[0].kind),))
+        ops = self.rebuilt(replace(found, coefficient=-found.coefficient), inner)
+        if ops is None and (len(found.above) != 1 or found.below):
+            return None
+        bare = found.above[0] if ops is None else inner.outs[0]
+        if ops is None and not as_wide(kind_of(bare), kind_of(value)):
+            return None
+        return [*(ops or []), replace(op, primitive=_TURNED[op.primitive], operands=(*first, bare))]
 
     def filled(self, op: Op) -> Ops | None:
         """np.broadcast_to(c, x.shape).copy() -> np.full_like(x, c), for a number of one dtype"""
@@ -283,13 +309,16 @@ class _Worker:
             out.count += inner.count
 
     def inverted(self, out: Product) -> None:
-        """Let p * p stand for p / x, where p is 1.0 / x."""
+        """Let p * y * p stand for p * y / x, where p is 1.0 / x: as x did, p comes last.
+
+        p * p may be too small for a number where p * y is not.
+        """
         for x in list(out.below):
             for p in out.above:
                 op = self.makers.of(p)
                 if op is not None and op.primitive is DIV and op.operands == (P.Const(1.0), x):
                     out.below.remove(x)
-                    out.above.insert(out.above.index(p), p)
+                    out.above.append(p)
                     break
 
     def take_apart(self, out: Product, op: Op, like: Kind, above: bool) -> None:

@@ -256,9 +256,15 @@ def settled(
         made = with_one_sum(without_needless(made, fixed, together), fixed)
         made = with_first_terms(with_sums_in_arms(made, fixed), fixed)
         made = checked(without_copies(made, fixed))
-    made = without_unused(gathered(made, fixed, temps), fixed)
+    made = in_order(table, linear, made)
     made = with_sums_first(made, fixed) if table.backward else made
     return checked(with_arrays(made, table, fixed))
+
+
+def in_order(table: Table, linear: Linear, made: P.Program) -> P.Program:
+    """Return a derived program whose products and sums are in order, without what nobody reads."""
+    fixed = frozenset(linear.values)
+    return without_unused(gathered(made, fixed, table.facts.analysed.function.temps), fixed)
 
 
 def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) -> Block:

@@ -29,7 +29,7 @@ class Entry:
 
     `taken` is what comes from the tape, `parts` are the variables that its parts have there. Where
     a loop runs over the tape, nothing is `taken`; it may run `again` over other things, as many.
-    Somebody reads the parts at the places that `stay`.
+    Somebody reads the parts at the places that `stay`; others are computed `anew` of these.
     """
 
     given: tuple[Var, ...]
@@ -37,6 +37,7 @@ class Entry:
     parts: tuple[Var, ...]
     stay: tuple[int, ...] = ()
     again: bool = False
+    anew: tuple[Op, ...] = ()
 
     @property
     def goes(self) -> bool:
@@ -99,13 +100,13 @@ class _Narrow:
     def op(self, op: Op) -> list[Op]:
         for entry in self.entries:
             stay = entry.stay
+            takes = op.primitive is L.UNPACK and op.operands == (entry.taken,)
             if entry.goes and _handles(op, entry):
-                return []
+                return [*entry.anew] if takes else []
             if not {*entry.given}.isdisjoint(op.outs):
                 return self.made(op, [op.operands[i] for i in stay])
-            if entry.taken is not None and op.primitive is L.UNPACK:
-                if op.operands == (entry.taken,):
-                    return self.apart(op, [entry.parts[i] for i in stay])
+            if entry.taken is not None and takes:
+                return [*self.apart(op, [entry.parts[i] for i in stay]), *entry.anew]
         return [replace(op, settings=()) if has_other(op) else op]
 
     def made(self, op: Op, parts: list[Operand]) -> list[Op]:
@@ -125,7 +126,8 @@ class _Narrow:
                     parts = tuple(entry.parts[i] for i in entry.stay)
                     target = parts[0] if len(parts) == 1 else parts or Var(UNREAD, K.UNKNOWN)
                     over = self.again.get(region.over) if entry.goes else None
-                    region = replace(region, target=target, over=over or region.over)
+                    body = replace(region.body, ops=(*entry.anew, *region.body.ops))
+                    region = replace(region, target=target, over=over or region.over, body=body)
         return with_blocks(region, self.block)
 
 
