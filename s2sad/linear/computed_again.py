@@ -21,7 +21,7 @@ from s2sad.ir.deeds import deed
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import substituted
 from s2sad.linear.operands import kind_of
-from s2sad.linear.slots import Entry
+from s2sad.linear.slots import Entry, rows_of
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tape import met_in
 from s2sad.primitives import language as L
@@ -39,16 +39,14 @@ def with_less_on_tapes(
     """
     if not any(e.stay for e in entries):
         return [*entries]
-    every = P.every(P.Block((), tuple(forward), P.End("next")))
-    tuples = (o for o in every if isinstance(o, Op) and o.primitive is L.TUPLE)
-    displays = {o.outs[0]: o.operands for o in tuples}
     there, told = {*_there(program)}, _told_apart(program.block)
     found = []
-    for entry in entries:
-        rows = {displays.get(v, ()) for v in entry.given}
-        row = next(iter(rows)) if len(rows) == 1 else ()
+    for entry, rows in zip(entries, rows_of(entries, forward), strict=True):
+        row = rows[0] if len({*rows}) == 1 and len(rows) == len(entry.given) else ()
         part = dict(zip(row, entry.parts, strict=False)) if len(row) == len(entry.parts) else {}
-        stay = {row[k]: entry.parts[k] for k in entry.stay} if part else {}
+        shapes = dict(entry.shapes)
+        whole = [k for k in entry.stay if k not in shapes]
+        stay = {row[k]: entry.parts[k] for k in whole} if part else {}
         anew = _Anew(sweep, stay, there, told).all()
         gone = {v for op in anew for v in op.outs}
         left = tuple(k for k in entry.stay if entry.parts[k] not in gone)

@@ -22,6 +22,7 @@ from s2sad.linear.computed_again import with_less_kept, with_less_on_tapes
 from s2sad.linear.emptied import emptied
 from s2sad.linear.filled_displays import filled
 from s2sad.linear.forward_entry import in_order, named_text, settled
+from s2sad.linear.shapes_kept import with_shapes_on_tapes
 from s2sad.linear.slots import Entry, narrowed, read_in
 from s2sad.linear.stories import Sides, sides_of_one, story_of
 from s2sad.linear.tape import needed_in
@@ -49,9 +50,12 @@ def with_backward(found: BothSweeps, program: P.Program) -> tuple[P.Program, lis
     together = found.made.sweep.written.sharing(program.block.params)
     made = without_last_products(settled(found.table, found.linear, program, together))
     entries = read_in(made, found.made.sweep.entries)
+    temps = found.table.facts.analysed.function.temps
+    plain, (made, entries) = made, with_shapes_on_tapes(made, entries, found.made, temps)
     entries = with_less_on_tapes(made, entries, found.made.sweep, found.made.forward)
+    changes = made is not plain or any(e.anew for e in entries)
     made = narrowed(made, entries)
-    if any(e.anew for e in entries):
+    if changes:
         made = in_order(found.table, found.linear, made)
     made = lazily(without_unused(uncounted(made)))
     once = not found.table.derivation.reusable

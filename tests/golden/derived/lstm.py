@@ -20,7 +20,7 @@ def lstm_grad(W, U, b, xs, ys):
         cs[t + 1] = f * cs[t] + i * tanh_z_item
         tanh = np.tanh(cs[t + 1])
         hs[t + 1] = o * tanh
-        saved.append((tanh, tanh_z_item, z, exp_t_2, exp_t_1, exp_t))
+        saved.append((tanh, tanh_z_item, z.shape, exp_t_2, exp_t_1, exp_t))
     t_0 = hs[1:] - ys
 
     # return np.mean((hs[1:] - ys) ** 2)
@@ -31,7 +31,7 @@ def lstm_grad(W, U, b, xs, ys):
     b_bar = np.zeros_like(b)
     cs_bar = np.zeros_like(cs)
     for t in range(len_xs - 1, -1, -1):
-        tanh, tanh_z_item, z, exp_t, exp_t_1, exp_t_2 = saved.pop()
+        tanh, tanh_z_item, z_shape, exp_t, exp_t_1, exp_t_2 = saved.pop()
         o = 1.0 / (1.0 + exp_t)
         i = 1.0 / (1.0 + exp_t_2)
         f = 1.0 / (1.0 + exp_t_1)
@@ -41,7 +41,7 @@ def lstm_grad(W, U, b, xs, ys):
         # cs[t + 1] = f * cs[t] + i * np.tanh(z[3 * n :])
         t_bar_1 = cs_bar[t + 1]
         i_bar = t_bar_1 * tanh_z_item
-        z_bar = np.zeros_like(z)
+        z_bar = np.zeros(z_shape)
         z_bar[3 * n :] = t_bar_1 * i * (1.0 - tanh_z_item * tanh_z_item)
         f_bar = t_bar_1 * cs[t]
         cs_bar[t] += t_bar_1 * f
