@@ -78,7 +78,7 @@ class _Worker:
 
         It has made the array, or it has set the very same elements.
         """
-        owner, index = op.operands[0], _index(op)
+        owner, index = op.operands[0], place_of(op)
         assert isinstance(owner, Var)
         parts, stands = self.found.parts, self.found.stands
         root = parts.memory.of(owner)
@@ -119,8 +119,8 @@ class _Worker:
             minus = Var("", kind_of(value))
             ops = [Op((minus,), L.PREFIX["USub"], (value,), origin=op.origin)]
             value = minus
-        places = tuple(P.Place(p.object, (P.Item(_index(op)),)) for p in op.writes)
-        given = (owner, _index(op), value)
+        places = tuple(P.Place(p.object, (P.Item(place_of(op)),)) for p in op.writes)
+        given = (owner, place_of(op), value)
         return [*ops, Op((), L.PUT_ITEM, given, (), (), places, op.origin)]
 
 
@@ -129,5 +129,6 @@ def makes_zeros(op: Op) -> bool:
     return op.primitive is L.CALL and I.function_of(op.operands[0]) is np.zeros_like
 
 
-def _index(op: Op) -> Operand:
+def place_of(op: Op) -> Operand:
+    """Return the index at which an operation adds to an array; `...` is all of it."""
     return _ALL if op.primitive in _TO_ALL else op.operands[1]

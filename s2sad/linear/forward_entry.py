@@ -42,6 +42,7 @@ from s2sad.ir.sums_in_arms import with_sums_in_arms
 from s2sad.ir.to_the_end import to_the_end
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
+from s2sad.ir.what_stays import with_what_stays
 from s2sad.linear.abreast import Asked, abreast
 from s2sad.linear.beside import apart
 from s2sad.linear.caught import ANYTHING, Raised
@@ -254,6 +255,7 @@ def settled(
     made = without_unused(checked(simplified(checked(made), fixed, temps)), fixed)
     if table.backward:
         made = with_one_sum(without_needless(made, fixed, together), fixed)
+        made = with_what_stays(made, fixed)
         made = with_first_terms(with_sums_in_arms(made, fixed), fixed)
         made = checked(without_copies(made, fixed))
     made = in_order(table, linear, made)

@@ -56,7 +56,7 @@ def with_shapes_on_tapes(
 
 
 def shapes_alone(
-    block: P.Block, needed: Sequence[Var], bound: Container[Var], temps: frozenset[str]
+    block: P.Block, needed: Sequence[Var], bound: Container[Operand], temps: frozenset[str]
 ) -> tuple[P.Block, dict[Var, Var]]:
     """Return the block of a reverse, and the shapes that it reads in the place of arrays.
 
