@@ -211,3 +211,38 @@ def test_a_part_that_is_picked_is_no_view():
         return np.sum(u * u) + np.sum(w * w)
 
     test_gradients_are_those_of_differences(f)
+
+
+def means_of_squares(x, A):
+    u = A * x
+    h = np.tanh(u @ A)
+    return np.mean(h[1:] * x) * np.sum(u * h)
+
+
+def of_a_copy_that_is_written(x):
+    u = x * 1.0
+    v = u.copy()
+    u[0] = 2.0 * x[1]
+    s = np.sum(v * u)
+    v *= u
+    return np.dot(v, u) * s
+
+
+@pytest.mark.parametrize("f", [means_of_squares, of_a_copy_that_is_written])
+def test_calls_that_read_copies(f):
+    test_gradients_are_those_of_differences(f)
+
+
+def test_a_call_reads_no_copy():
+    def f(x, A):
+        h = np.tanh(A @ x)
+        return np.sum(np.outer(h, x) * np.broadcast_to(x, (4, 4)))
+
+    def layers(p, x):
+        h = np.tanh(x @ p["W"])
+        return np.sum(h * p["b"])
+
+    p = {"W": np.eye(3), "b": np.ones(3)}
+    text = s2sad.grad(layers).source(p, np.ones((2, 3)))
+    assert ".copy()," not in text, text
+    test_gradients_are_those_of_differences(f)

@@ -110,9 +110,12 @@ class _Worker:
         """
         if op.primitive.form in ("put item", "augmented item"):
             return self.stored(op)
-        if op.primitive.form != "infix" or op.outs[0] in self.fixed:
+        if op.primitive.form == "call" and self.computes(op):
+            table = {v: self.copied(v) for v in op.operands[1:] if isinstance(v, Var)}
+        elif op.primitive.form != "infix" or op.outs[0] in self.fixed:
             return op
-        table = {v: self.plain(v) for v in op.operands if isinstance(v, Var)}
+        else:
+            table = {v: self.plain(v) for v in op.operands if isinstance(v, Var)}
         return op if all(v is w for v, w in table.items()) else R.op_with(op, table)
 
     def stored(self, op: Op) -> Op:
@@ -164,12 +167,27 @@ class _Worker:
                 return (value,) if kind.type == "int" and not kind.either else None
         return None
 
+    def computes(self, op: Op) -> bool:
+        """Say whether a call of ours makes an array of what it is given, and does no more."""
+        known = deed(op)
+        new = known.fresh and self.fixed.isdisjoint(op.outs)
+        return new and not (known.acts or known.writes or known.draws)
+
+    def copied(self, given: Var) -> Operand:
+        """Return x for a copy of x that is read here alone, as long as x holds the same."""
+        alone = isinstance(given.kind, K.Array) and self.makers.uses[given] == 1
+        if given in self.fixed or not alone:
+            return given
+        op = self.makers.of(given)
+        copies = op is not None and op.primitive is _COPY and not op.settings
+        return op.operands[0] if op is not None and copies else given
+
     def plain(self, given: Var) -> Operand:
         """Return x for x + (x == 0) * False, for a copy of x, and for x.conj() of reals."""
+        copied = self.copied(given)
+        if copied is not given:
+            return copied
         op = self.makers.of(given) if given not in self.fixed else None
-        if op is not None and op.primitive is _COPY and not op.settings:
-            alone = isinstance(given.kind, K.Array) and self.makers.uses[given] == 1
-            return op.operands[0] if alone else given
         real = I.kept(op) if op is not None else None
         if real is not None:
             return real
