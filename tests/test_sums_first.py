@@ -246,3 +246,18 @@ def test_a_call_reads_no_copy():
     text = s2sad.grad(layers).source(p, np.ones((2, 3)))
     assert ".copy()," not in text, text
     test_gradients_are_those_of_differences(f)
+
+
+def read_twice_and_written(x):
+    u = x * 1.0
+    for _ in range(2):
+        u *= np.cos(u)
+        u /= 1.5 + np.sin(u)
+        u[1:] *= u[:-1] * np.cos(u[1:])
+    return u @ u
+
+
+def test_what_an_operation_in_the_place_of_another_one_writes_is_noted():
+    """A product is put together anew where its factors are what they were, and nowhere else."""
+    test_gradients_are_those_of_differences(read_twice_and_written)
+    test_pullbacks_may_run_again(by_one_another)
