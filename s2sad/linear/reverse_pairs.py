@@ -31,8 +31,10 @@ from s2sad.linear.function_facts import listed
 from s2sad.linear.headings import headed
 from s2sad.linear.read_outside import data_outside, kept_outside, note_outside
 from s2sad.linear.ready import Meets, key_of, ready_to_reverse
+from s2sad.linear.shapes_kept import bound_by_operations, shapes_alone
 from s2sad.linear.stories import Sides, story_of_reverse
 from s2sad.linear.tangent_table import Tangents, tangent_kind
+from s2sad.linear.tape import needed_in
 from s2sad.linear.transpose import parted, transpose
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.names import Names
@@ -62,6 +64,9 @@ class Reverse:
     saved: bool = True
     passed: tuple[str, ...] = ()
     values: bool = False
+
+
+_SHAPE = L.field("shape")
 
 
 def own_bar(v: Var) -> Bar:
@@ -147,11 +152,18 @@ def reverse_pair(
     mine = {params[p] for p in supplied & params.keys() if not params[p].cell}
     passed = [v for v in reverse.needed if v in mine and not met]
     saved = [v for v in reverse.needed if v not in passed]
+    bound = bound_by_operations(forward) | {*program.block.params}
+    block, shapes = shapes_alone(reverse.block, saved, bound, a.function.temps)
+    read = {*needed_in(block, forward, program.block.params)}
+    reverse = dataclasses.replace(reverse, block=block)
+    saved = [v for v in saved if v in read or v in shapes]
+    taken = [shapes.get(v, v) for v in saved]
     keeps = bool(saved) or met or bool(call.extra)
     found = dataclasses.replace(found, passed=tuple(v.name for v in passed), saved=keeps)
     d.forwards[key] = found
     t = Tangents(table)
-    kept = saved[0] if len(saved) == 1 else t.emit(L.TUPLE, saved, K.UNKNOWN)
+    values = [t.emit(_SHAPE, (v,), shapes[v].kind) if v in shapes else v for v in saved]
+    kept = values[0] if len(saved) == 1 else t.emit(L.TUPLE, values, K.UNKNOWN)
     given_back = kept if bare else t.emit(L.TUPLE, (value, kept), K.UNKNOWN)
     block = P.Block(program.block.params, (*forward, *t.ops), P.End("next", (given_back,)))
     whole = with_forward(both, dataclasses.replace(program, block=block), reverse.entries)
@@ -161,14 +173,14 @@ def reverse_pair(
         doc = f"What {found.reverse} reads of {where}."
     text = text_of_sweeps(both, whole)
     sides = Sides(
-        text.program.block, text.names, reverse.block, tuple(reverse.entries), tuple(saved)
+        text.program.block, text.names, reverse.block, tuple(reverse.entries), tuple(taken)
     )
     story = d.told[a]
     tell(both, sides)
     if keeps:
         node = define_with(a.function.node, found.forward, doc, text.body, [])
         add(d, node, a.function.source.fn, a)
-    block = _of_reverse(reverse.block, saved, [*passed, *given], keeps)
+    block = _of_reverse(reverse.block, taken, [*passed, *given], keeps)
     turned = P.Program(found.reverse, block, None)
     text = text_of_sweeps(both, turned)
     if d.telling:
