@@ -72,7 +72,7 @@ BUDGETS = {
     "capture": 8_490,
     "emitted": 700,
     "facts": 17_830,
-    "ir": 10_150,  # of these from_tree and cells go in landing 6, with the tree that they read
+    "ir": 10_400,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 2_100,
     "linear": 16_050,  # what modes/ is to become
     "modes": 10_530,
