@@ -193,3 +193,24 @@ def test_arrays_of_the_user_stay():
     made = program()
     own = frozenset(v for o in made.block.ops for v in o.outs)
     assert not moved(with_sums_in_arms(made, own))
+
+
+def arms_in_arms_with_several_sums(x, A):
+    s, u = 1.0, A[0] * 1.0
+    for i in range(4):
+        v, w = x[i], A[1, i]
+        if v > 0.5:
+            s = s * v
+            u[i] = s * w
+        elif w > 0.0:
+            s = s - v * w
+        else:
+            if v > -1.0:
+                s = s * w + u[i]
+            s = s * 1.1
+            u[i] = u[i] * s
+    return s * np.sum(u)
+
+
+def test_several_sums_go_into_arms_of_arms():
+    test_gradients_are_those_of_differences(arms_in_arms_with_several_sums)

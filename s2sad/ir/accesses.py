@@ -80,11 +80,14 @@ class Accesses:
             return False
         if not ops:
             return True
+        if not self.stands.keys() >= {*ops}:
+            return False  # a pass has put something there
         if parts.memory.is_outside(root) and not self.is_calm(ops):
             return False
         part = parts.met(owner, op.operands[1] if len(op.operands) == 3 else None)
-        base, first, last = parts.base(owner), self.stands[ops[0]].at, self.stands[op].at
-        met = (m for m in self.of.get(root, ()) if first <= m.stand.at < last)
+        base, first = parts.base(owner), min(self.stands[o].at for o in ops)
+        last = max(self.ends[o] for o in ops)
+        met = (m for m in self.of.get(root, ()) if first <= m.stand.at <= last and m.op is not op)
         return all(
             self.are_others(base, m) or (parts.is_plain(root) and parts.are_apart(part, m.part))
             for m in met
