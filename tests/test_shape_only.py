@@ -68,8 +68,8 @@ def test_gradient(fn):
 
 def test_the_shape_is_kept():
     text = s2sad.source(sums, args=(X, A, 2))
-    assert "u.shape" in text.split("# return")[0]
-    assert ".shape" not in text.split("# return")[1]
+    assert "u.shape" in text.split("while saved")[0]
+    assert ".shape" not in text.split("while saved")[1]
 
 
 def test_an_array_whose_content_is_wanted_is_kept():
