@@ -800,7 +800,7 @@ def dict_written(d):
     [
         (watching, (Watched(1.3), POINT), (None, ALONG)),
         (with_an_optimiser, (Adam(), POINT), (None, ALONG)),
-        (lists_written, ([POINT, 2.0 * POINT],), ([ALONG, POINT],)),
+        (lists_written, ([POINT, 2.0 * POINT],), ([ALONG, POINT.copy()],)),
         (dict_written, ({"a": 1.2, "b": 2.3},), ({"a": 1.0, "b": -0.3},)),
     ],
 )
@@ -814,6 +814,12 @@ def test_structures_that_are_written(f, args, along):
 
     wanted = (8 * (at(1e-4) - at(-1e-4)) - (at(2e-4) - at(-2e-4))) / 12e-4
     assert leaves(hvp(f, args, along)) == pytest.approx(wanted, rel=1e-7)
+
+
+def test_a_direction_that_holds_an_array_of_the_point_is_refused():
+    """A deep copy of both would not find in copies what stands in both: s2sad looks before that."""
+    with pytest.raises(s2sad.AliasError, match="in one structure twice"):
+        hvp(lists_written, ([POINT, 2.0 * POINT],), ([ALONG, POINT],))
 
 
 def test_memory_that_stands_twice_is_refused_in_second_derivatives():

@@ -20,6 +20,7 @@ from s2sad.nodes import (
     call,
     constant,
     name,
+    tuple_,
 )
 from s2sad.stages import ANYWHERE, Steps, Written
 from s2sad.steps.derivation import (
@@ -73,16 +74,16 @@ def work_on_copies(d: Derivation, a: Analysed, whole: bool = True) -> Block:
 def look_before_copies(d: Derivation, a: Analysed, node: Node) -> Node:
     """Let a derivative that copies its arguments look for what stands twice in them before that.
 
-    A deep copy that the program makes looks for it too, but would not find it in those copies. What
-    is written may stand in no two arguments anyway: that is looked for at each call.
+    A deep copy that the program makes looks for it too, but would not find it in those copies.
     """
     known = (fn for b in d.analysed.values() for fn in b.kinds.objects.values())
     if not any(fn is runtime.refuse_twice for fn in known):
         return node
     entry = a.kinds.before[a.function.node.body[0]]
     held = [name(p) for p in a.function.params if not K.shares_nothing(entry.get(p, K.UNKNOWN))]
-    looks = [gast.Expr(call(d.refs.function(runtime.refuse_twice), p)) for p in held]
-    node.body[1:1] = looks
+    if held:
+        given = held[0] if len(held) == 1 else tuple_(held)
+        node.body.insert(1, gast.Expr(call(d.refs.function(runtime.refuse_twice), given)))
     return node
 
 
