@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.deeds import deed
 from s2sad.ir.program import Op, Var
+from s2sad.linear.part_by_part import kinds_of
 from s2sad.linear.swapped import followed
 from s2sad.linear.sweep_state import Sweep
+from s2sad.linear.tangent_table import Table
 from s2sad.primitives import language as L
 
 
@@ -46,6 +49,35 @@ def stays(sweep: Sweep, block: P.Block, v: Var, made: P.Operation) -> bool:
                 if at < behind <= last or ({*loops, *around} & others) - anew:
                     return False
     return True
+
+
+def is_value(sweep: Sweep, table: Table, v: Var, made: P.Operation) -> bool:
+    """Say whether a structure is a value from an operation on.
+
+    It holds numbers and arrays that nobody writes, or structures of these, and nobody changes it:
+    where it has two names, what their cotangents hold is added.
+    """
+    if not holds_plain(table, v):
+        return False
+    facts = table.facts
+    unnamed = not v.name and bool(facts.written)
+    return not (v in facts.written or unnamed) or is_done(sweep, v, made)
+
+
+def holds_plain(table: Table, v: Var) -> bool:
+    """Say whether a value never holds more than numbers and arrays that nobody writes."""
+    filled, kinds = table.facts.filled, kinds_of(table, v)
+    arrays = v not in filled and (bool(v.name) or not filled)
+    return bool(kinds) and all(_holds_plain(k, arrays) for k in kinds)
+
+
+def _holds_plain(kind: K.Kind, arrays: bool) -> bool:
+    """Say whether a value holds numbers, constants and perhaps arrays alone, at any depth."""
+    if isinstance(kind, K.Tuple | K.List | K.AnyDict | K.Obj):
+        return all(_holds_plain(k, arrays) for k in K.together(kind))
+    if isinstance(kind, K.Array):
+        return arrays
+    return isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.Unbound)
 
 
 def is_done(sweep: Sweep, v: Var, made: P.Operation) -> bool:
