@@ -16,6 +16,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
+from s2sad.ir.deeds import deed
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.known.built import built_like
 from s2sad.linear.backward import ARRAYS, ZEROS
@@ -29,14 +30,20 @@ from s2sad.linear.by_symmetry import goes_by_symmetry
 from s2sad.linear.filled_once import fills_once
 from s2sad.linear.memory_parts import is_replaced, parts_of_memory
 from s2sad.linear.operands import is_array, kind_of
-from s2sad.linear.part_by_part import kinds_of
+from s2sad.linear.part_by_part import kind_in_the_end, kinds_of
 from s2sad.linear.ready import Ready, ready_to_reverse
 from s2sad.linear.swapped import are_apart
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.turned_calls import lent_to, passes_nothing
 from s2sad.linear.turned_hooks import is_known_elsewhere
 from s2sad.linear.turned_lists import makes_list
-from s2sad.linear.turned_memory import entries, function_of, makes_object, may_be_view
+from s2sad.linear.turned_memory import (
+    entries,
+    function_of,
+    known_index,
+    makes_object,
+    may_be_view,
+)
 from s2sad.linear.turned_numbers import moves_numbers
 from s2sad.linear.unwritten import holds_plain, is_value, stays
 from s2sad.linear.user_calls import CallOfUser, parts_of
@@ -114,7 +121,7 @@ class _Look:
         """Look at structures whose parts may share memory."""
         for v in (self.values[d] for d in dots if d in self.values and d not in self.parts):
             alone = memories_in(v.kind) < 2 or not _among(v, self.written)
-            alone = alone or (made is not None and self.stays(v, made))
+            alone = alone or (made is not None and (self.stays(v, made) or self.is_of_new(made)))
             if is_structure(v.kind) and not alone and not self.holds_values(v):
                 yield "parts of a structure that may share memory"
 
@@ -125,6 +132,26 @@ class _Look:
             isinstance(k, K.Num) or (arrays and isinstance(k, K.Array)) for k in K.together(v.kind)
         )
 
+    def is_of_new(self, made: Op) -> bool:
+        """Say whether a structure is made here of nothing but new memory, each part of its own.
+
+        What comes into it under a name that goes on to be used, `is_held` tells.
+        """
+        if made.primitive not in (L.LIST, L.DICT) and not makes_object(made):
+            return False
+        given = [*made.operands, *(o for _, o in made.settings if isinstance(o, P.OPERANDS))]
+        found = [self.values[o] for o in given if isinstance(o, Var) and o in self.values]
+        spread = any(isinstance(o, P.Spread) for o in given)
+        return not spread and all(self.is_new(v) for v in found if memories_in(v.kind))
+
+    def is_new(self, v: Var) -> bool:
+        """Say whether a variable is memory that an operation has made, of new memory alone."""
+        made = self.sweep.makers.get(v)
+        if made is None or isinstance(v.kind, K.Union | K.Tuple):
+            return False
+        display = made.primitive in (L.LIST, L.DICT) or makes_object(made)
+        return display or deed(made).fresh
+
     def is_held(self, dot: Operand, op: Op) -> bool:
         """Say whether memory that is put into a structure here goes on to be used by its name."""
         if not isinstance(dot, Var) or dot not in self.values:
@@ -133,7 +160,7 @@ class _Look:
         array = isinstance(v.kind, K.Array) and self.sweep.is_memory(v, self.t)
         array = array and not self.stays(v, op)
         maker = self.sweep.makers.get(v)
-        shown = maker is not None and maker.primitive.form in ("item", "field", "same")
+        shown = maker is not None and not self.is_new(v)
         twice = [*op.operands, *(value for _, value in op.settings)].count(dot) > 1
         order = self.sweep.written.order
         around = order[maker][1] if maker is not None and maker in order else ()
@@ -300,6 +327,8 @@ class _Look:
         kind = self.kind_of(given)
         if not isinstance(kind, K.Dict) or given not in self.values:
             return isinstance(kind, K.Dict)
+        if kind_in_the_end(self.table, self.values[given]) is None:
+            return False
         parts = [k for k in K.together(kind) if K.differentiable(k)]
         arrays = any(map(K.may_be_array, parts))
         assert isinstance(given, Var)
@@ -321,8 +350,9 @@ class _Look:
             return
         if any(may_be_either(v.kind) and v in self.written for v in outs):
             yield "a part that may be a number, or an array that is written"
-        held = [v for v in outs if is_structure(v.kind) and not self.is_value(v, op)]
-        if isinstance(whole, K.Tuple) and (shown or held):
+        known = form == "item" and known_index(self.sweep, op.operands[1]) is not None
+        held = (v for v in outs if is_structure(v.kind) and not (known and self.is_value(v, op)))
+        if isinstance(whole, K.Tuple) and (shown or any(held)):
             yield "memory in a tuple"
         if form == "same" or not outs:
             return

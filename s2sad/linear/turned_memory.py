@@ -117,7 +117,7 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     if not isinstance(kind, K.Tuple):
         raise NotYet(f"an item of {K.describe(kind)}, turned round")
     found: list[Bar | None] = [None] * len(kind.items)
-    at = _known_index(sweep, index)
+    at = known_index(sweep, index)
     if isinstance(at, slice):
         (out,) = op.outs
         found[at] = acc.apart(bar, _tuple(sweep, out))
@@ -140,7 +140,7 @@ def _packed(t: Tangents, bar: Bar | None, kind: Kind) -> Operand:
     return t.emit(L.TUPLE, parts, tangent_kind(kind))
 
 
-def _known_index(sweep: Sweep, index: Operand) -> object:
+def known_index(sweep: Sweep, index: Operand) -> object:
     """Return an index, or a slice, that is known before the run."""
     v = P.variable(index)
     made = sweep.makers.get(v) if v is not None else None
