@@ -182,7 +182,7 @@ def _numbers_of(
     ((given, dot),) = told.pairs
     if not isinstance(kind, K.Array) or kind.namespace != spaces.NUMPY or kind.dtype != "float64":
         return None
-    if not isinstance(dot, Var) or not _is_display(sweep, given, kind.rank):
+    if not kind.rank or not isinstance(dot, Var) or not _is_display(sweep, given, kind.rank):
         return None
     return dot, _elements(sweep, given, (), bar, acc)
 

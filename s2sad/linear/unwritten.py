@@ -110,6 +110,8 @@ def _writes(sweep: Sweep, v: Var, at: int) -> Iterator[tuple[int, set[P.Region]]
     for w in sweep.written.of(v):
         behind, loops = order[w]
         owners = [followed(sweep, p.object) for p in w.writes] if isinstance(w, Op) else []
+        if owners and all(_changes_other(sweep, w, o, v) for o in owners):
+            continue
         makers = [sweep.makers.get(o) for o in owners if isinstance(o, Var)]
         known = [m for m in makers if m is not None and m in order]
         new = [order[m] for m in known if deed(m).fresh or _changes_list(w, m)]
@@ -117,6 +119,36 @@ def _writes(sweep: Sweep, v: Var, at: int) -> Iterator[tuple[int, set[P.Region]]
             yield behind, {*loops}
         elif any(made < at for made, _ in new):
             yield behind, {x for x in loops if not all(x in around for _, around in new)}
+
+
+def _changes_other(sweep: Sweep, w: P.Operation, owner: object, v: Var) -> bool:
+    """Say whether a write changes the places of one structure, and a variable is another one.
+
+    The variable holds no structures: what it is a part of may change around it.
+    """
+    kind, own = getattr(owner, "kind", K.UNKNOWN), _class_of(v.kind)
+    forms = (*_OF_LISTS, "put field", "drop field") if isinstance(kind, K.Obj) else _OF_LISTS
+    if not isinstance(w, Op) or w.primitive.form not in forms or _class_of(kind) is None:
+        return False
+    if isinstance(kind, K.Obj) and w.primitive.form == "method":
+        return False
+    if own is None or any(map(K.is_container, K.together(v.kind))):
+        return False
+    if _class_of(kind) is not own:
+        return True
+    found = followed(sweep, v)
+    both = [sweep.makers.get(o) for o in (found, owner) if isinstance(o, Var)]
+    return len({*both}) == 2 and all(m is not None and m.primitive in _DISPLAYS for m in both)
+
+
+def _class_of(kind: K.Kind) -> type | None:
+    """Return the class of what a kind surely is a structure of."""
+    if isinstance(kind, K.AnyDict):
+        return dict
+    return next((c for c in (K.List, K.Obj) if isinstance(kind, c)), None)
+
+
+_DISPLAYS = (L.LIST, L.DICT)
 
 
 def _changes_list(w: P.Operation, made: Op) -> bool:
