@@ -25,10 +25,7 @@ def steps(start, params, n):
     return np.sum(state * state)
 
 
-def test_numbers_are_found_again():
-    text = s2sad.grad(steps).source(S, P, 3)
-    assert "rates_forward" not in text
-    assert "def rates_reverse(state, params, value_bar):\n" in text
+def test_numbers_of_a_called_function():
     slopes.check(steps, S, P, 3, constant=(2,))
 
 
@@ -194,3 +191,30 @@ def calls_for_one(x):
 
 def test_gradients_where_little_is_wanted():
     slopes.check(calls_for_one, S)
+
+
+def of_displays(x, y):
+    rows = [[x * y, y], [np.sin(x), 2.0]]
+    angles = (x, [y, 1.0])
+    made = np.array(rows) @ np.array(rows) + np.array([angles[0], x * y])
+    return np.sum(made * made) * np.asarray([x, y])[1]
+
+
+def of_lists_that_grow(x, y):
+    row = [x, y]
+    row.append(x * y)
+    row[0] = y * y
+    return np.sum(np.array(row) ** 2) * np.array([row[0], row[2]])[1]
+
+
+@pytest.mark.parametrize("f", [of_displays, of_lists_that_grow])
+def test_arrays_made_of_numbers(f):
+    slopes.check(f, 0.7, -1.3)
+    _, pullback = s2sad.vjp(f, 0.7, -1.3)
+    for _ in range(2):
+        assert pullback(1.0) == pytest.approx(s2sad.grad(f, wrt=(0, 1))(0.7, -1.3))
+
+
+def test_elements_go_back_one_by_one():
+    text = s2sad.grad(lambda x, y: np.sum(np.array([[x, y], [x * y, 2.0]]) ** 2)).source(0.7, 1.1)
+    assert "listed_back" not in text and "[1, 0]" in text

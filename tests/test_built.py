@@ -83,7 +83,7 @@ X = np.array([0.4, 1.1])
     "f, args, helpers",
     [
         (predators, (Rates(0.4, 0.3), 0.8), []),
-        (by_key, (W, X), ["zeros_like"]),
+        (by_key, (W, X), []),
         (of_one, (Named(rate=0.4), 0.8), ["zeros_like"]),
         (of_one, (Checked(0.4), 0.8), ["zeros_like"]),
         (of_one, (Derived(0.4), 0.8), ["zeros_like"]),

@@ -637,7 +637,7 @@ def test_looks_like_the_other_operators():
     assert f.source(W, X, y) == f.source(W, ROWS, ROWS_Y)
     assert f.source(W, X, y) == s2sad.value_and_grad(loss).source(W, ROWS, ROWS_Y)
     f(W, X, y)
-    assert "w_bar" in f._repr_html_()
+    assert "Value and gradient of loss" in f._repr_html_()
     again = pickle.loads(pickle.dumps(f))
     same(again(W, X, y), f(W, X, y))
     assert list(f.__signature__.parameters) == ["w", "X", "y"]

@@ -256,6 +256,7 @@ def test_functions_that_numpy_calls(f):
     assert s2sad.value_and_grad(f)(X, 3)[0] == f(X, 3)
 
 
+@pytest.mark.xfail(strict=True, reason="what is an integer or a float counts as a float in kinds")
 def test_vectorize_takes_the_dtype_of_the_first_result():
     """0 is an integer: NumPy rounds all results to integers, which carry no derivative."""
 

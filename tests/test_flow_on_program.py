@@ -431,7 +431,50 @@ def item_of_the_last_round(x):
     return v[0] * v[1]
 
 
+def searched_along_a_line(x):
+    w = x * 1.0
+    for _ in range(2):
+        g = 4.0 * w**3 - 1.0
+        step, before = 1.0, np.sum(w**4) - np.sum(w)
+        while True:
+            trial = w - step * g
+            if np.sum(trial**4) - np.sum(trial) < before or step < 1e-6:
+                break
+            step *= 0.5
+        w = trial
+    return np.sum(w**2)
+
+
+def left_with_what_a_round_binds(x):
+    step = 1.0
+    for _ in range(9):
+        trial = x - step * x**3
+        if np.sum(trial) < 1.4:
+            found = trial * step
+            break
+        found = trial * x
+        step = step * 0.5
+    return np.sum(trial**2) + np.sum(found)
+
+
+def left_in_an_arm_of_an_arm(x):
+    total, k = x * 1.0, 0
+    while k < 6:
+        part = np.sin(total) * x
+        if part[0] > 0.1:
+            if k > 2:
+                part = part * 2.0
+                break
+            part = part + x
+        total = total + part * 0.3
+        k += 1
+    return np.sum(total * part)
+
+
 PROGRAMS = [
+    searched_along_a_line,
+    left_with_what_a_round_binds,
+    left_in_an_arm_of_an_arm,
     called_behind_a_write_of_its_own,
     filled_by_a_call_in_a_try,
     item_of_the_last_round,

@@ -463,7 +463,7 @@ def memory_is_read_as_it_is_later(m):
 def sums_put_what_they_should_add(m):
     def plant(self, op, here):
         base = self.found.parts.maker(self.found.parts.base(op.operands[0]))
-        return base if base in here and first_terms._makes_zeros(base) else None
+        return base if base in here and first_terms.makes_zeros(base) else None
 
     m.setattr(first_terms._Worker, "zeros", plant)
 

@@ -183,19 +183,22 @@ def taken_from_picture(shadows: dict[int, Any], seen: Any, held: Any = None) -> 
     shadow = twin_of(shadows, x)
     if isinstance(x, list):
         memory = all(is_array(part) or isinstance(part, list) for part in parts)
-        slots = (None,) * len(parts) if memory else shadow  # memory needs no slots: none is kept
-        found = [taken_from_picture(shadows, p, h) for p, h in zip(parts, slots, strict=True)]
+        kept = (None,) * len(parts) if memory else shadow  # memory needs no slots: none is kept
+        found = [taken_from_picture(shadows, p, h) for p, h in zip(parts, kept, strict=True)]
         shadow[:] = map(nothing_of, shadow)
         return found
     made = x.copy() if isinstance(x, dict) else object.__new__(type(x))
     if isinstance(x, dict):
         made.clear()
+    slots = shadow if isinstance(x, dict) else attributes(shadow)  # without what is deleted since
     for key in parts:
+        value = taken_from_picture(shadows, parts[key], slots.get(key))
         if isinstance(x, dict):
-            made[key] = taken_from_picture(shadows, parts[key], shadow[key])
-            shadow[key] = nothing_of(shadow[key])
+            made[key] = value
         else:
-            value = taken_from_picture(shadows, parts[key], getattr(shadow, key))
             object.__setattr__(made, key, value)
-            object.__setattr__(shadow, key, nothing_of(getattr(shadow, key)))
+        if isinstance(x, dict) and key in slots:
+            shadow[key] = nothing_of(slots[key])
+        elif key in slots:
+            object.__setattr__(shadow, key, nothing_of(slots[key]))
     return made

@@ -129,32 +129,38 @@ def _owner(v: Operand, makers: Mapping[Operand, Op]) -> Operand | None:
 
 
 def putting(
-    block: P.Block, needed: Sequence[Var], seen: set[Var], put: Put
+    block: P.Block, needed: Sequence[Operand], seen: set[Var], put: Put
 ) -> tuple[P.Block, tuple[Var, ...]]:
     """Return the block of a round that puts an entry on the tape, as soon as all of it is there,
     and the entries.
 
-    That is so on each way to the end. What another way binds is missing: None stands for it.
+    That is so on each way to the end. What another way binds is missing: None stands for it. What
+    an arm that goes on hands over is there before the end of that arm, under another name.
     """
     if block.end.how == "raise":
         return block, ()
     ops, at = block.ops, put.start
+    last = ops[-1] if ops else None
+    leaving = last if isinstance(last, P.If) and leaves_loop(last) else None
+    ends = len(ops) - 1 if leaving is not None else len(ops)
+    there = {v for v in needed if not isinstance(v, Var)}
     found = seen.union(*(o.outs for o in ops[:at]))
-    while at < len(ops) and not found.issuperset(needed):
+    while at < ends and not found.issuperset({*needed} - there):
         found |= {*ops[at].outs}
         at += 1
-    last = ops[-1] if ops else None
-    if isinstance(last, P.If) and leaves_loop(last) and not found.issuperset(needed):
-        inner = found - {*last.outs}
-        made = list[Var]()
+    if leaving is not None and not found.issuperset({*needed} - there):
+        outs, made = leaving.outs, list[Var]()
 
         def arm(block: P.Block) -> P.Block:
-            new, entries = putting(block, needed, inner, dataclasses.replace(put, start=0))
+            results = block.end.results if block.end.how == "next" else ()
+            handed = dict[Operand, Operand](zip(outs, results, strict=False))
+            inner = [handed.get(v, v) for v in needed]
+            new, entries = putting(block, inner, found, dataclasses.replace(put, start=0))
             made.extend(entries)
             return new
 
         return _in_arms(block, arm), tuple(made)
-    values = [v if v in found else NOTHING for v in needed]
+    values = [v if v in there or v in found else NOTHING for v in needed]
     entry, entered = entry_of(values, put.saved, put.origin)
     return dataclasses.replace(block, ops=(*ops[:at], *entered, *ops[at:])), (entry,)
 

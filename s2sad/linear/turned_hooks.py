@@ -139,7 +139,7 @@ def _check_alone(v: Var, op: Op, t: Tangents) -> None:
     """Stop at a hook of memory that has another name which somebody reads later."""
     if not v.name or t.table.facts.aliases.partners(op.origin, v.name) != {v.name}:
         raise t.cannot(
-            "adjoint_hook is given memory that is written in place and has another name.",
+            "adjoint_hook is given memory that has another name.",
             "Hook into a copy: adjoint_hook(x.copy(), fn).",
         )
 
