@@ -432,7 +432,7 @@ class _Look:
         Such a structure has a cotangent of its own, which goes on to what was handed over.
         """
         v = self.values[dot]
-        handed = dot not in P.bound(region)
+        handed = isinstance(region, P.While) or dot not in P.bound(region)
         return not is_structure(v.kind) or (handed and self.is_value(v, region))
 
     def region(self, region: P.Region) -> Iterator[str]:
