@@ -285,7 +285,8 @@ class _Look:
         known = step is not K.MISSING and not isinstance(v.kind, K.List | K.OpenDict)
         there = [[k.at(step)] if known else K.together(k) for k in kinds]
         every = [k for held in there for k in held if k is not None]
-        return holds_plain(self.table, v) and all(built_like(k, part) for k in every)
+        alike = isinstance(part, K.Kind) and all(built_like(k, part) for k in every)
+        return alike and holds_plain(self.table, v)
 
     def is_simple(self, op: Op) -> bool:
         """Say whether an operation that gives a structure passes a cotangent on as it is."""
@@ -427,9 +428,9 @@ class _Look:
     # regions
 
     def is_done(self, dot: Var, region: P.Region) -> bool:
-        """Say whether what a region hands over is no structure, or one that is a value from here on.
+        """Say whether what a region hands over is no structure, or a value from here on.
 
-        Such a structure has a cotangent of its own, which goes on to what was handed over.
+        A structure that is one has a cotangent of its own, which goes on to what was handed over.
         """
         v = self.values[dot]
         handed = isinstance(region, P.While) or dot not in P.bound(region)

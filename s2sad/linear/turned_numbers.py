@@ -2,7 +2,7 @@
 
 del table[k]           table_bar[k] = 0.0
 y = table.get(k)       if k in table: table_bar[k] += y_bar
-xs[a:b] = ys           ys_bar has those items of xs_bar added; as many zeros as there were stand there
+xs[a:b] = ys           ys_bar has those items of xs_bar added, and zeros stand there
 xs.extend(ys)          the same, at the end
 
 A number has no memory: all that its structure's cotangent holds of it stands in one place.
@@ -30,8 +30,6 @@ from s2sad.linear.turned_slots import (
 )
 from s2sad.primitives import language as L
 
-_METHODS = {"list": ("extend", "clear"), "dict": ("get", "pop", "clear")}
-
 
 def moves_numbers(op: Op, sweep: Sweep, table: Table) -> bool:
     """Say whether an operation changes, or asks, a structure of numbers in a way of this page."""
@@ -42,22 +40,14 @@ def moves_numbers(op: Op, sweep: Sweep, table: Table) -> bool:
     if not _holds_numbers(v, table):
         return False
     form, word, is_list = op.primitive.form, op.primitive.word, isinstance(v.kind, K.List)
-    if isinstance(v.kind, K.AnyDict):
-        if form == "method" and word == "get":
-            return _gives_number(op, sweep)
-        ours = form == "drop item" or (form == "method" and word in _METHODS["dict"])
-        known = ours and not sweep.may_be_given(v)  # a caller's has its entries in their order
-        return known and (form != "method" or word == "clear" or _gives_number(op, sweep))
-    if not is_list:
-        return False
-    match form:
-        case "drop item":
-            return True
-        case "method":
-            return word == "clear" or (word == "extend" and _is_given(op.operands[1], sweep, table))
-        case "put item":
-            return is_slice(op.operands[1]) and _is_given(op.operands[2], sweep, table)
-    return False
+    gone = form == "drop item" or (form == "method" and word == "clear")
+    if gone or (form == "method" and not is_list and word in ("get", "pop")):
+        same = is_list or word == "get" or not sweep.may_be_given(v)  # a caller's dict has an order
+        return same and (gone or _gives_number(op, sweep))
+    if is_list and form == "put item":
+        return is_slice(op.operands[1]) and _is_given(op.operands[2], sweep, table)
+    grows = is_list and form == "method" and word == "extend"
+    return grows and _is_given(op.operands[1], sweep, table)
 
 
 def _holds_numbers(v: Var, table: Table) -> bool:

@@ -14,12 +14,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.left_last import leaves_loop
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import turned_op
-from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents, bar_of, bar_out, root_of
 from s2sad.linear.half_done import check_half_done
 from s2sad.linear.joined_arms import (
