@@ -282,6 +282,8 @@ class _Look:
             if isinstance(v.kind, K.List) and not isinstance(kind_of(op.operands[1]), K.Num):
                 return False
         kinds = kinds_of(self.table, v)
+        if self.sweep.may_be_given(v) and len({k.steps for k in kinds}) > 1:
+            return False  # what the caller gave has other parts than it has in the end
         known = step is not K.MISSING and not isinstance(v.kind, K.List | K.OpenDict)
         there = [[k.at(step)] if known else K.together(k) for k in kinds]
         every = [k for held in there for k in held if k is not None]
@@ -351,7 +353,8 @@ class _Look:
             return
         if any(may_be_either(v.kind) and v in self.written for v in outs):
             yield "a part that may be a number, or an array that is written"
-        known = form == "item" and known_index(self.sweep, op.operands[1]) is not None
+        index = known_index(self.sweep, op.operands[1]) if form == "item" else None
+        known = isinstance(index, int | slice)
         held = (v for v in outs if is_structure(v.kind) and not (known and self.is_value(v, op)))
         if isinstance(whole, K.Tuple) and (shown or any(held)):
             yield "memory in a tuple"

@@ -102,6 +102,8 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """`x = u[i]` adds to the place of the cotangent."""
     owner, index = op.operands
     assert isinstance(owner, Var)
+    if owner not in sweep.values:
+        return  # zeros that are made of no tangent
     kind = K.without_none(sweep.values[owner].kind)
     part = sweep.values[op.outs[0]].kind
     if isinstance(kind, K.List | K.AnyDict) and isinstance(part, K.Tuple):
@@ -203,6 +205,8 @@ def turned_field(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """`x = o.m` adds to the attribute of the cotangent."""
     (owner,), (out,), word = op.operands, op.outs, op.primitive.word
     assert isinstance(owner, Var)
+    if owner not in sweep.values:
+        return  # zeros that are made of no tangent
     classes = K.Obj if acc.shadows is None else K.Obj | K.OneOf
     if not isinstance(sweep.values[owner].kind, classes):
         raise NotYet("an attribute of what is no object, turned round")
