@@ -25,6 +25,12 @@ def pop(self, key, default=..., /):
     return default
 
 
+@written_out(dict.fromkeys)
+def fromkeys(iterable, value=None, /):
+    """Each key has the same value."""
+    return {key: value for key in iterable}  # noqa: C420
+
+
 @written_out(dict.popitem)
 def popitem(self, /):
     """The last that was put there is taken out."""

@@ -160,11 +160,6 @@ def is_slice(kind: object) -> bool:
     return isinstance(kind, Unknown) and kind.cls is slice
 
 
-def is_undecided(kind: Kind) -> bool:
-    """Say whether a kind is not known, and the value no slice."""
-    return isinstance(kind, Unknown) and kind.cls is not slice
-
-
 @dataclass(frozen=True)
 class Unbound(Kind):
     """No value reaches this point."""

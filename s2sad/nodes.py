@@ -11,7 +11,7 @@ from gast import Assign, Attribute, BinOp, Call, Constant, Name, Subscript
 
 from s2sad.errors import InternalError
 from s2sad.names import Names
-from s2sad.stages import STANDS_FOR, Comment, Restore, Save
+from s2sad.stages import STANDS_FOR, Comment
 
 Node = Any
 Block = list[Any]
@@ -83,11 +83,6 @@ def dotted(path: str) -> Node:
 def binary(left: Node, op: type, right: Node) -> Node:
     """Return `left op right`."""
     return _made(BinOp, {"left": left, "op": op(), "right": right})
-
-
-def negative(operand: Node) -> Node:
-    """Return `-operand`."""
-    return gast.UnaryOp(gast.USub(), operand)
 
 
 def subscript(value: Node, index: Node) -> Node:
@@ -343,7 +338,7 @@ def names_read(node: Node) -> set[str]:
             nodes.append(top.func)
             nodes += top.args
             nodes += top.keywords
-        elif kind is Constant or kind is Comment or kind is Restore:
+        elif kind is Constant or kind is Comment:
             continue
         elif kind is Assign:
             nodes += top.targets
@@ -354,8 +349,6 @@ def names_read(node: Node) -> set[str]:
             nodes += (top.target, top.value)
             if top.target.__class__ is Name:
                 found.add(top.target.id)
-        elif kind is Save:
-            found.add(top.name)
         else:
             nodes += _below(top, _fields_with_names[kind])
     return found
@@ -378,15 +371,13 @@ def names_written(node: Node) -> set[str]:
             nodes.append(top.func)
             nodes += top.args
             nodes += top.keywords
-        elif kind is Constant or kind is Comment or kind is Save:
+        elif kind is Constant or kind is Comment:
             continue
         elif kind is Assign:
             nodes += top.targets
             nodes.append(top.value)
         elif kind is Subscript:
             nodes += (top.value, top.slice)
-        elif kind is Restore:
-            found.add(top.name)
         elif kind in _HIDING:
             found |= _shown(top)
         else:
@@ -435,10 +426,6 @@ def survey(node: Node) -> tuple[set[str], set[str], list[Node]]:
         elif kind is Subscript:
             others.append(top)
             nodes += (top.value, top.slice)
-        elif kind is Save:
-            read.add(top.name)
-        elif kind is Restore:
-            written.add(top.name)
         elif kind in _HIDING:
             read |= names_read(top)
             written |= _shown(top)
@@ -503,18 +490,6 @@ def copied(node: Node) -> Node | None:
     ):
         return node.func.value
     return None
-
-
-def changed_in(block: Block, touched: Mapping[Any, frozenset[str]]) -> set[str]:
-    """Return the names that a block binds, and those whose content it changes."""
-    found = block_writes(block)
-    stack = list(block)
-    while stack:
-        s = stack.pop()
-        found |= touched.get(s, frozenset())
-        for part in blocks_of(s):
-            stack += part
-    return found
 
 
 def count_writes(block: Block, params: Iterable[str] = ()) -> dict[str, int]:
@@ -619,11 +594,8 @@ def rename(node: Node, table: Mapping[str, str]) -> Node:
     below = list(walk(node)) if table else []
     told = [part for n in below for part in told_by_write(n)]
     for n in {id(n): n for n in [*below, *(n for part in told for n in walk(part))]}.values():
-        kind = n.__class__
-        if kind is Name:
+        if n.__class__ is Name:
             n.id = table.get(n.id, n.id)
-        elif kind is Save or kind is Restore:
-            n.name = table.get(n.name, n.name)
     return node
 
 
@@ -637,15 +609,6 @@ def root_name(node: Node) -> str | None:
     while isinstance(node, gast.Subscript | gast.Attribute):
         node = node.value
     return node.id if isinstance(node, gast.Name) else None
-
-
-def is_whole(place: Node) -> bool:
-    """Say whether a place is `A[...]`: all of an array."""
-    return (
-        isinstance(place, gast.Subscript)
-        and isinstance(place.slice, gast.Constant)
-        and place.slice.value is Ellipsis
-    )
 
 
 def is_constant(node: Node) -> bool:

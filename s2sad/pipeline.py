@@ -1,8 +1,9 @@
 """The walk on one page: a Python function and what is known of its arguments become text.
 
-    read -> normalise -> kinds -> activity -> notes -> reverse -> storage -> polish -> print
+    read -> normalise -> kinds -> program -> tangents -> turned round -> in fewer words -> print
 
-Each pass is one function of its room; this page and steps/sweeps.py say in which order they come.
+Each pass is one function of its room. This page says in which order a function is read and
+analysed; linear/both_sweeps.py and linear/finished.py say what becomes of its program.
 """
 
 from __future__ import annotations
@@ -24,27 +25,22 @@ from s2sad.facts.fence import (
 from s2sad.facts.places import places_written
 from s2sad.facts.read_back import check_handed_back
 from s2sad.kinds import Kind
-from s2sad.known.lifted import space_in
 from s2sad.known.mixed import has_gradient, is_step
 from s2sad.known.unread import by_cause
-from s2sad.modes.assemble import joint, vjp
+from s2sad.linear.forward_entry import forward_entry
+from s2sad.linear.handed_vjps import check_handed
+from s2sad.linear.reverse_entry import reverse_function
 from s2sad.names import identifier
 from s2sad.nodes import (
     Node,
     all_inside,
-    call,
-    compare,
-    constant,
-    name,
     names_written,
 )
 from s2sad.requests import Request
 from s2sad.selected import others_constant
-from s2sad.stages import Arrival
 from s2sad.steps.copying import (
     look_before_copies,
     places_of_arguments,
-    unseen,
     work_on_copies,
 )
 from s2sad.steps.derivation import (
@@ -53,15 +49,13 @@ from s2sad.steps.derivation import (
     analyse,
     memory_of,
 )
-from s2sad.steps.finish import finish
 from s2sad.steps.flags import refuse_flags
-from s2sad.steps.handed import check_handed
 from s2sad.steps.joining import add, complete
 from s2sad.steps.managed import only_note
 from s2sad.steps.outside_reads import refuse_stored_after_reading
 from s2sad.steps.parts import Again, stands_for_derivative, title_of
 from s2sad.steps.recompute import check_rounds, check_untouched
-from s2sad.steps.sweeps import parts_of
+from s2sad.steps.shadows import check_seed
 from s2sad.steps.targets import find_target
 
 
@@ -139,77 +133,23 @@ def _note_written(d: Derivation, entry: Analysed) -> None:
 
 
 def _entry(d: Derivation, a: Analysed, request: Request, entry: str) -> Node:
-    seed_name = f"{a.function.result}_bar"
-    if request.has_aux:
-        seed_name = f"{a.function.result}_0_bar"
-    seed: Node = name(seed_name) if request.mode == "vjp" else _one(d, a)
-    kept = not K.shares_nothing(a.kinds.result)  # what f returns may be a part of an argument
-    if request.mode == "reverse" and request.on_program:
+    # What a gradient does without is not loaded for one.
+    if request.mode == "reverse":
         from s2sad.linear.shadow_entry import shadow_entry
 
         return shadow_entry(d, a, request, entry)
-    if request.mode == "reverse":
-        from s2sad.steps.shadows import reverse_entry
-
-        return reverse_entry(d, a, request, entry, parts_of, finish, seed)
     if request.mode == "jvp":
-        from s2sad.linear.forward_entry import forward_entry
-
+        kept = not K.shares_nothing(a.kinds.result)  # what f returns may be a part of an argument
         copies = [] if request.shadowed else work_on_copies(d, a, kept)
         node = forward_entry(d, a, request, entry, copies)
         return look_before_copies(d, a, node) if copies else node
-    if request.on_program and request.mode in ("grad", "value_and_grad"):
-        from s2sad.linear.reverse_entry import reverse_function
-
-        return reverse_function(d, a, request, entry, _doc(d, a, request))
-    if request.on_program and request.mode == "vjp":
-        from s2sad.linear.pullback_entry import pullback_entry
-
-        return pullback_entry(d, a, request, entry, _doc(d, a, request), seed_name)
-    p = parts_of(
-        d,
-        a,
-        request.wrt,
-        seed,
-        request.wrt,
-        request.has_aux,
-        Arrival(one=request.mode in ("grad", "value_and_grad") and not request.has_aux),
-        constant=request.constant,
-        outermost=True,
-    )
-    p.picked = request.results()
-    # A pullback runs later, whatever has become of the arguments.
-    whole = request.mode == "vjp" or (request.has_aux and kept)
-    p.copies = tuple(work_on_copies(d, a, whole))
-    p.ours = unseen(a, memory_of(d, a).aliases, whole=True)
     doc = _doc(d, a, request)
     if request.mode == "vjp":
-        node = vjp(p, finish, entry, doc, request.single, seed_name, request.has_aux)
-        return look_before_copies(d, a, node)
-    if K.NONE in K.options(a.kinds.result):
-        p.forward.append(_not_none(a))
-    value = request.mode == "value_and_grad"
-    node = joint(p, finish, entry, doc, request.single, value, request.has_aux)
-    return look_before_copies(d, a, node) if p.copies else node
+        from s2sad.linear.pullback_entry import Pullback, pullback_entry
 
-
-def _not_none(a: Analysed) -> Node:
-    """Return what refuses a result that is None on the path taken: it has no gradient."""
-    result = a.function.result
-    reason = gast.Constant(f"{a.function.source.name} returned None, which has no gradient", None)
-    test = compare(name(result), gast.Is, gast.Constant(None, None))
-    return gast.If(test, [gast.Raise(call("TypeError", reason), None)], [])
-
-
-def _one(d: Derivation, a: Analysed) -> Node:
-    """Return the seed: 1.0, in single precision where the result is."""
-    kind = a.kinds.result
-    if isinstance(kind, K.Tuple):
-        kind = kind.items[0]
-    dtype = getattr(kind, "dtype", None)
-    if dtype in ("float16", "float32"):
-        return call(f"{d.refs.space(space_in(a.kinds))}.{dtype}", constant(1.0))
-    return constant(1.0)
+        seed = f"{a.function.result}_0_bar" if request.has_aux else f"{a.function.result}_bar"
+        return pullback_entry(d, a, request, Pullback(entry, doc, seed))
+    return reverse_function(d, a, request, entry, doc)
 
 
 def _doc(d: Derivation, a: Analysed, request: Request) -> str:
@@ -290,8 +230,6 @@ def _on_paths(a: Analysed) -> Iterator[Kind]:
 
 def _check_result(a: Analysed, request: Request) -> None:
     if request.mode == "reverse":
-        from s2sad.steps.shadows import check_seed
-
         check_seed(a, request.seeded)
     kind = a.kinds.result
     if request.has_aux:

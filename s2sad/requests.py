@@ -36,7 +36,6 @@ class Request:
     extra: tuple[str, ...] = ()  # parameters besides those of `fn`: what it captures
     explained: bool = False
     plain: bool = False
-    on_program: bool = True  # by the passes from program to program, which are to replace others
 
     def results(self) -> tuple[Selected, ...]:
         """Return what there are derivatives by, in their order."""

@@ -107,21 +107,6 @@ def written_once(x: Any, index: Any) -> int:
     return 1
 
 
-def writeable(view: Any) -> Any:
-    """Return a view that NumPy made read-only, after making it writeable."""
-    view.flags.writeable = True
-    return view
-
-
-def view_of(shadow: Any, part: Any, base: Any, view: Any) -> Any:
-    """Return the part of a base's shadow that belongs to a view; zeros for a copy."""
-    if not np.may_share_memory(base, view):
-        return np.zeros_like(view)
-    if not np.may_share_memory(shadow, part):
-        raise ValueError("an array and its derivative have different memory layouts")
-    return part
-
-
 def same_view(twin: Any, part: Any, base: Any, view: Any) -> Any:
     """Return the part of a base's twin that belongs to a view; a copy of the part for a copy.
 
@@ -227,16 +212,6 @@ def fitted(x_bar: Any, x: Any) -> Any:
     return x_bar.astype(dtype, copy=False) if hasattr(x_bar, "astype") else x_bar
 
 
-def pull_chosen(out_bar: Any, out: Any, xs: Any, key: Any) -> Any:
-    """Return the cotangent of a sequence from which max or min, with this key, chose out."""
-    keys = [key(x) for x in xs]
-    first = keys.index(key(out)) if keys else 0
-    parts = [out_bar if i == first else 0.0 for i in range(len(keys))]
-    if isinstance(xs, tuple):
-        return tuple(parts)
-    return parts if isinstance(xs, list) else np.array(parts, xs.dtype)
-
-
 def push_chosen(out: Any, xs: Any, xs_dot: Any, key: Any) -> Any:
     """Return the tangent of the item that max or min chose by a key: the first with out's key."""
     for x, x_dot in zip(xs, xs_dot, strict=True):
@@ -245,32 +220,12 @@ def push_chosen(out: Any, xs: Any, xs_dot: Any, key: Any) -> Any:
     raise ValueError("what was chosen is not there")
 
 
-def fold(parts: Any, xs: Any) -> Any:
-    """Return the cotangent of the list xs from the cotangents of the items of `xs * n`."""
-    if len(parts) < len(xs):
-        return zeros_like(xs)
-    folded = parts[: len(xs)]
-    for i in range(len(xs), len(parts)):
-        folded[i % len(xs)] = add(folded[i % len(xs)], parts[i])
-    return folded
-
-
 def object_of(cls: Any, /, **fields: Any) -> Any:
     """Return an object of a class with these attributes, without a call of its __init__."""
     made = object.__new__(cls)
     for name in fields:
         object.__setattr__(made, name, fields[name])
     return made
-
-
-def from_values(mapping: Any, parts: Any) -> Any:
-    """Return the cotangent of a dict from the cotangents of its values, in order."""
-    return dict(zip(mapping, parts, strict=True))
-
-
-def from_items(mapping: Any, pairs: Any) -> Any:
-    """Return the cotangent of a dict from the cotangents of its items, in order."""
-    return {key: pair[1] for key, pair in zip(mapping, pairs, strict=True)}
 
 
 def private(x: Any) -> Any:
@@ -441,40 +396,6 @@ def add_into(shadow: Any, value: Any) -> None:
                 object.__setattr__(shadow, name, add(part, getattr(value, name)))
 
 
-def add_into_arrays(shadow: Any, value: Any) -> Any:
-    """Add a derivative to a shadow, in place where it has arrays, and return the sum."""
-    if shadow is None or value is None:
-        return shadow
-    if isinstance(shadow, tuple):
-        parts = [add_into_arrays(p, v) for p, v in zip(shadow, value, strict=True)]
-        return type(shadow)(*parts) if hasattr(shadow, "_fields") else tuple(parts)
-    if isinstance(shadow, list | dict):
-        for key in shadow if isinstance(shadow, dict) else range(len(shadow)):
-            shadow[key] = add_into_arrays(shadow[key], value[key])
-        return shadow
-    if isinstance(shadow, float | complex | np.generic):
-        return shadow + value
-    if hasattr(type(shadow), "dtype"):
-        shadow += value
-        return shadow
-    for name in attribute_names(shadow):
-        part = add_into_arrays(getattr(shadow, name), getattr(value, name))
-        object.__setattr__(shadow, name, part)
-    return shadow
-
-
-def add_into_each(shadows: Any, values: Any) -> None:
-    """Add derivatives, in place, to the items that a slice shares with its list."""
-    for shadow, value in zip(shadows, values, strict=True):
-        add_into(shadow, value)
-
-
-def add_at(parts: Any, index: int, value: Any) -> Any:
-    """Return a tuple of cotangents with a value added to one of its parts."""
-    index = range(len(parts))[index]
-    return (*parts[:index], add(parts[index], value), *parts[index + 1 :])
-
-
 def add(a: Any, b: Any) -> Any:
     """Return the sum of two derivatives of the same structure; None means zero."""
     if a is None or b is None:
@@ -555,77 +476,6 @@ def put_into(shadow: Any, value: Any, *, more: bool = False) -> None:
                 put_into(part, v, more=more)
             elif v is not None:
                 object.__setattr__(shadow, name, part + v if more else v)
-
-
-def held_by(x: Any) -> Any:
-    """Return the arrays, lists, tuples, dicts and objects in a structure, itself included."""
-    found: dict[int, Any] = {}
-
-    def look(part: Any) -> None:
-        if id(part) in found:
-            return
-        array = hasattr(type(part), "dtype")
-        fields = {} if array or isinstance(part, list | tuple | dict) else attributes(part)
-        if array or fields or isinstance(part, list | tuple | dict):
-            found[id(part)] = part
-        if isinstance(part, dict):
-            fields = part
-        for p in part if isinstance(part, list | tuple) else fields.values():
-            look(p)
-
-    look(x)
-    return list(found.values())
-
-
-def content_of(x: Any) -> Any:
-    """Return the parts of a structure that can change, each with its present content."""
-    kept: list[Any] = []
-    for part in held_by(x):
-        if hasattr(type(part), "dtype"):
-            if getattr(part.flags, "writeable", True):
-                kept.append((part, part.copy()))
-        elif isinstance(part, list | dict):
-            kept.append((part, part.copy()))
-        elif not isinstance(part, tuple):
-            kept.append((part, attributes(part)))
-    return kept
-
-
-def arrays_at(x: Any, *places: Any) -> Any:
-    """Return the arrays at some places of a structure, each with its present content."""
-    kept: list[Any] = []
-
-    def look(part: Any, path: Any) -> None:
-        parts: Any = enumerate(part) if isinstance(part, list | tuple) else ()
-        if hasattr(type(part), "dtype"):
-            if stands_at(path, places) and getattr(part.flags, "writeable", True):
-                kept.append((part, part.copy()))
-        elif isinstance(part, dict):
-            parts = part.items()
-        elif not isinstance(part, list | tuple):
-            parts = attributes(part).items()
-        for step, p in parts:
-            look(p, (*path, step))
-
-    look(x, ())
-    return kept
-
-
-def put_into_place(kept: Any) -> None:
-    """Restore the contents that content_of or arrays_at has kept."""
-    for part, content in kept:
-        if hasattr(type(part), "dtype"):
-            part[...] = content
-        elif isinstance(part, list):
-            part[:] = content
-        elif isinstance(part, dict):
-            part.clear()
-            part.update(content)
-        else:
-            for name in attributes(part).keys() - content.keys():
-                object.__delattr__(part, name)
-            for name in content:
-                object.__setattr__(part, name, content[name])
 
 
 def shadow_of(shadows: dict[int, Any], x: Any) -> Any:

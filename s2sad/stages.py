@@ -1,7 +1,6 @@
 """The frozen records handed from room to room, and the few statement kinds of our own.
 
-`Comment` prints as a comment. `Save` and `Restore` are abstract until the storage pass has decided
-what is kept and how: a pair shares one key.
+`Comment` prints as a comment.
 """
 
 from __future__ import annotations
@@ -37,58 +36,6 @@ class Comment(gast.AST):  # type: ignore[misc]
     """One comment line in a statement list; `text` is without `# `, empty for an empty line."""
 
     _fields = ("text",)
-
-
-class Save(gast.AST):  # type: ignore[misc]
-    """Forward sweep: the value of `name` at this point may be wanted back; paired by `key`."""
-
-    _fields = ("name", "key")
-
-
-class Restore(gast.AST):  # type: ignore[misc]
-    """Backward sweep: `name` gets back the value it had where the Save of the same key stands.
-
-    `ghosts` stand for the memory of that value, which the tape may hold while `name` is another.
-    """
-
-    _fields = ("name", "key", "ghosts")
-    ghosts: frozenset[str] = frozenset()
-
-
-class SavePart(gast.AST):  # type: ignore[misc]
-    """Forward sweep: the content of `place` (an array or a part of one) is about to be written."""
-
-    _fields = ("place", "key")
-
-
-class RestorePart(gast.AST):  # type: ignore[misc]
-    """Backward sweep: `place` gets its old content back, where a name in `sharing` is live.
-
-    One of a whole array `binds` its name to the copy, where nobody else wants the content, unless
-    it `stays`: the name holds the same memory as before. Of a dict of open keys it puts back an
-    `entry` that was "set" there, or takes it out where there was none, or one that was "dropped",
-    in the order of the whole.
-    """
-
-    _fields: tuple[str, ...] = ("place", "key", "sharing", "stays", "entry")
-    binds = False
-    stays = False
-    entry = ""
-
-
-class Replay(RestorePart):
-    """Backward sweep: `action` gives a structure its old items back, as RestorePart does.
-
-    `place` is the structure; nothing is kept for it, what it needs is still there.
-    """
-
-    _fields: tuple[str, ...] = ("place", "key", "sharing", "action")
-
-
-class Undo(gast.AST):  # type: ignore[misc]
-    """Backward sweep: the list `name` loses the item that the forward sweep appended."""
-
-    _fields = ("name",)
 
 
 class SourceLike(Protocol):
@@ -546,32 +493,6 @@ class Aliases:
             known = self.regaining[statement]
             shared = frozenset(n for n in shared if "@" in n or n in known)
         return shared | {f"{n}@last" for n in shared if "@" not in n}
-
-    def written_arrays(self) -> Names:
-        """Return the names, ghosts included, of what statements write into arrays."""
-        found: Names = NONE
-        for w in self.writes:
-            if w.in_array:
-                found |= self.sharing(w.statement, w.base)
-        return found
-
-    def rewritten(self) -> Names:
-        """Return the names, ghosts included, that may hold memory which is written at some time.
-
-        Those that get it after the write hold what the backward sweep puts back.
-        """
-        found: set[str] = set().union(*self.touched.values())
-        tables = [pairs.items() for pairs in self.pairs_after.values()]
-        while True:
-            more = {
-                n
-                for table in tables
-                for n, others in table
-                if n not in found and any(m.partition("@")[0] in found for m in others)
-            }
-            if not more:
-                return frozenset(found)
-            found |= more
 
     def ever(self, name: str) -> Names:
         """Return the names that may share a name's memory anywhere."""

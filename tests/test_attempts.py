@@ -662,3 +662,21 @@ def logged(x):
 def test_appends_in_a_try_go_forward(x):
     slope = (logged(x + 1e-6) - logged(x - 1e-6)) / 2e-6
     assert s2sad.jvp(logged, (x,), (1.0,))[1] == pytest.approx(slope, rel=1e-6)
+
+
+def tries(x):
+    try:
+        unused = x * 2.0  # noqa: F841
+    finally:
+        pass
+    try:
+        print("trying")
+    except (ValueError, TypeError):
+        print("failing")
+    return x * x
+
+
+def test_a_try_statement_in_which_nothing_is_left_goes():
+    text = s2sad.grad(tries).source(2.0)
+    assert text.count("try:") == 1 and "else:" not in text and "finally:" not in text
+    assert s2sad.grad(tries)(2.0) == 4.0

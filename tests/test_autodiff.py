@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from switch import of_the_program, of_the_tree
 
 import s2sad
 from s2sad import (
@@ -555,15 +554,6 @@ def test_source_and_emit(tmp_path):
     assert s2sad.source(products, mode="reverse", args=wrapped((A, B), want)) == text
 
 
-@of_the_tree
-def test_the_text_keeps_final_content_only_where_old_content_is_put_back():
-    assert "final" not in s2sad.source(jacobi, mode="reverse", args=(r(5), r(5), Const(2)))
-    text = s2sad.source(through_views, mode="reverse", args=(r(3, 4), r(3)))
-    assert "A_final = A.copy()" in text and "A[...] = A_final" in text
-    assert "B_final" not in text
-
-
-@of_the_program
 def test_the_backward_sweep_writes_no_argument():
     for f, args in ((jacobi, (r(5), r(5), Const(2))), (through_views, (r(3, 4), r(3)))):
         _, _, backward = s2sad.source(f, mode="reverse", args=args).partition("_bar_1 = ")

@@ -6,7 +6,6 @@ import copy
 
 import numpy as np
 import pytest
-from switch import of_the_program
 
 import s2sad
 from s2sad import (
@@ -21,11 +20,10 @@ from s2sad import (
     autodiff,
 )
 from tests.test_writes_containers import leaves, moved
-from tests.writing_given import ON_PROGRAM, PROGRAMS, SHADOWED, Cell, Model, X
+from tests.writing_given import PROGRAMS, SHADOWED, Cell, Model, X
 from tests.writing_shared import PROGRAMS as SHARED
 
 CASES = [pytest.param(f, args, id=f.__name__) for f, args in [*SHADOWED, *PROGRAMS, *SHARED]]
-CASES += [pytest.param(f, args, id=f.__name__, marks=of_the_program) for f, args in ON_PROGRAM]
 rng = np.random.default_rng(3)
 
 
@@ -154,7 +152,6 @@ def weights_shared_and_state_replaced(p, x):
     p["cells"][0] = p["cells"][1]
 
 
-@of_the_program
 def test_memory_reached_by_two_ways_has_a_shadow_for_each_and_stays_shared():
     z, one = rng.standard_normal(5), Cell(rng.standard_normal((3, 3)), X * 1.0)
     p = {"W": SHARED_WEIGHTS, "V": SHARED_WEIGHTS, "h": X * 2.0, "cell": Cell(X, X + 1.0)}

@@ -198,6 +198,25 @@ def imported_inside(x, a):
     return np.sum(x) * a
 
 
+def first_of_a_list_written(x, a):
+    out, h = [], x * 1.0
+    for _ in checkpointed(range(4), snapshots=2):
+        out.append(h)
+        h = np.sin(h) * a
+        out[0][0] *= h[1]
+    return np.sum(out[0] * out[-1])
+
+
+def item_of_a_tuple_copied_and_written(x, a):
+    s = (x * 1.0, x * 2.0)
+    for _ in checkpointed(range(4), snapshots=2):
+        u, v = s
+        v = v.copy()
+        v[0] += u[1] * a
+        s = (v, u)
+    return np.sum(s[0] * s[1])
+
+
 PROGRAMS = {
     one_loop_after_another: (X, 1.1),
     imported_inside: (X, 1.1),
@@ -210,6 +229,8 @@ PROGRAMS = {
     by_a_function: (X, 1.1),
     list_that_grows: (X, 1.1),
     list_of_arrays: (X, 1.1),
+    first_of_a_list_written: (X, 0.8),
+    item_of_a_tuple_copied_and_written: (X, 0.8),
     nested_tuples: (X, 1.1),
     recurrent: (XS, W),
     path_filled: (XS, W),

@@ -29,7 +29,7 @@ def installed():
 def request(f, args, mode="value_and_grad"):
     params = inspect_names(f)
     kinds = tuple((n, K.kind_of(v, n)) for n, v in zip(params, args, strict=True))
-    return Request(f, kinds, params[:1], True, mode, on_program=True)
+    return Request(f, kinds, params[:1], True, mode)
 
 
 def inspect_names(f):

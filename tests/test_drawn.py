@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad.requests import Request
 from tests.test_writes_containers import leaves, slope
 from tests.writing_deques import PROGRAMS as DEQUES
 from tests.writing_growing import PROGRAMS as GROWING
 from tests.writing_indices import PROGRAMS as INDICES
 from tests.writing_lazy import PROGRAMS, A, B
 
-on_program = Request.__dataclass_fields__["on_program"].default
 CASES = [
     pytest.param(f, args, k, id=f"{f.__name__}-{k}-{len(args[0])}")
     for f, args in [*PROGRAMS, *GROWING, *INDICES, *DEQUES]
@@ -76,14 +74,13 @@ def read_twice(x, y):
     return sum(parts) * y[0] + sum(parts)
 
 
-@pytest.mark.skipif(not on_program, reason="the tree's passes refuse this")
 @pytest.mark.parametrize("k", [0, 1])
 def test_what_goes_through_a_list_goes_through_that_list(k):
     gradient = s2sad.grad(rebound_between, wrt=k)(A, B)
     assert np.allclose(gradient, slope(rebound_between, (A, B), k), rtol=1e-6, atol=1e-7)
 
 
-ANOTHER = [changed_between, written_between, read_twice, *([] if on_program else [rebound_between])]
+ANOTHER = [changed_between, written_between, read_twice]
 
 
 @pytest.mark.parametrize("f", ANOTHER)
@@ -278,13 +275,6 @@ def remembered(x, y):
     return f(5)
 
 
-@pytest.mark.skipif(on_program, reason="the program's passes follow it")
-def test_a_recursion_that_fills_a_dict_is_refused():
-    with pytest.raises(s2sad.UnsupportedError, match="`memo`.* is written in place"):
-        s2sad.grad(remembered)(A, B)
-
-
-@pytest.mark.skipif(not on_program, reason="the tree's passes refuse this")
 @pytest.mark.parametrize("k", [0, 1])
 def test_a_recursion_that_fills_a_dict(k):
     gradient = s2sad.grad(remembered, wrt=k)(A, B)

@@ -485,7 +485,7 @@ def test_keys_that_are_read_by_name_may_stand_in_any_order(mode, tmp_path):
             found, expected = found[1](1.0), expected[1](1.0)
         elif mode == "value_and_grad":
             found, expected = found[1], expected[1]
-        assert list(found) == list(expected) == list(p)
+        assert found.keys() == expected.keys() == p.keys() and list(expected) == list(p)
         for key in p:
             assert np.array_equal(found[key], expected[key])
 
@@ -627,7 +627,7 @@ def test_a_captured_array(model, folder, refusal):
         "derivative as it is."
     )
     text = s2sad.grad(captures).source(np.ones(2))
-    assert text.startswith("# array: captured by captures\n\nimport numpy as np\n")
+    assert text.startswith("# array: captured by captures\n\n")
 
 
 def test_data_of_a_script(refusal):

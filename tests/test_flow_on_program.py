@@ -514,7 +514,7 @@ def derived(f, *args):
     """Return the function of value and gradient by the first argument, and its text."""
     names = f.__code__.co_varnames
     params = tuple((n, K.kind_of(v, n)) for n, v in zip(names, args, strict=False))
-    request = Request(f, params, (names[0],), True, "value_and_grad", on_program=True)
+    request = Request(f, params, (names[0],), True, "value_and_grad")
     d = pipeline.derive(request, HIGHER)
     text = printed(d)
     return loaded(text, d)[d.entry], text.text
@@ -752,9 +752,6 @@ def test_parts_that_may_be_one_are_not_apart():
         derived(hooks_of_the_first_and_the_last, X)
 
 
-@pytest.mark.skipif(
-    not Request.__dataclass_fields__["on_program"].default, reason="second derivatives"
-)
 @pytest.mark.parametrize("f", [f for f in HOOKED if f is not hook_with_a_default])
 def test_hooks_are_differentiated_with_the_text(f):
     """What a hook gives is a part of the gradient: the gradient is derived again."""

@@ -1,6 +1,6 @@
 """Programs whose derivatives were once wrong in the passes from program to program.
 
-They are held beside central differences: tangents, and gradients where these are no NotYet.
+They are held beside central differences: tangents and gradients.
 """
 
 import copy
@@ -12,7 +12,6 @@ import pytest
 import s2sad
 from s2sad import kinds as K
 from s2sad import pipeline
-from s2sad.linear.tangent_table import NotYet
 from s2sad.operators.deriving import loaded, printed
 from s2sad.operators.higher import HIGHER
 from s2sad.requests import Request
@@ -154,7 +153,7 @@ PROGRAMS = [
 def derived(f, mode):
     """Return the derivative of a function of one array, by the passes on the program."""
     (word,) = inspect.signature(f).parameters
-    request = Request(f, ((word, K.kind_of(X, word)),), (word,), True, mode, on_program=True)
+    request = Request(f, ((word, K.kind_of(X, word)),), (word,), True, mode)
     d = pipeline.derive(request, HIGHER)
     return loaded(printed(d), d)[d.entry]
 
@@ -178,11 +177,7 @@ def test_tangents(f):
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_gradients(f):
     x = X.copy()
-    try:
-        both = derived(f, "value_and_grad")
-    except NotYet as why:
-        pytest.skip(f"not yet: {why}")
-    value, grad = both(x)
+    value, grad = derived(f, "value_and_grad")(x)
     np.testing.assert_allclose(value, f(X.copy()), rtol=1e-14)
     np.testing.assert_allclose(grad @ DOT, slope(f), rtol=1e-7)
     assert np.array_equal(x, X)

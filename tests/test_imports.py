@@ -12,7 +12,7 @@ import s2sad
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_BY_IMPORT = (
-    *("s2sad.pipeline", "s2sad.steps", "s2sad.facts", "s2sad.modes", "s2sad.polish", "s2sad.write"),
+    *("s2sad.pipeline", "s2sad.steps", "s2sad.facts", "s2sad.linear", "s2sad.write"),
     *("s2sad.rules", "s2sad.tools", "s2sad.sparse", "s2sad.testing", "s2sad.control", "s2sad.cli"),
     *("astor", "scipy", "importlib.metadata", "difflib", "unittest"),
 )

@@ -12,12 +12,9 @@ import pytest
 
 import s2sad
 from s2sad import UnsupportedError, adjoint_hook, inside, stop_gradient, within_gradient
-from s2sad.requests import Request
 from s2sad.tree import map_leaves, ravel
 
 STEP = 1e-6
-
-on_program = Request.__dataclass_fields__["on_program"].default
 
 
 def named(table):
@@ -388,7 +385,7 @@ def test_a_hook_gives_the_adjoint_that_is_used(fn, args, monkeypatch):
 
 @pytest.mark.parametrize(("fn", "args"), named(programs.HOOKING))
 def test_forward_mode_leaves_hooks_alone(fn, args, monkeypatch):
-    if on_program and fn is programs.hooked_with_default:
+    if fn is programs.hooked_with_default:
         pytest.skip("a lambda of ours is given an inner function with a default: refused")
     wrt = floats(args)
     monkeypatch.setattr(programs, "adjoint_hook", lambda x, fn: x)
@@ -640,8 +637,7 @@ def test_hooks_are_differentiated_with_the_gradient_that_they_change():
 
 
 # Of these it is not known what the hook gives, or they are recursive.
-PARTS = () if on_program else ("part_of_parts",)
-NOT_TWICE = ("with_default", "recursion", "object", "dict_that_is_filled", *PARTS)
+NOT_TWICE = ("with_default", "recursion", "object", "dict_that_is_filled")
 
 
 @pytest.mark.parametrize(("fn", "args"), named(programs.HOOKING))

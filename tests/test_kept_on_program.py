@@ -29,7 +29,7 @@ def derived(f):
     params = tuple(zip(inspect.signature(f).parameters, args, strict=True))
     kinds = tuple((n, K.kind_of(v, n)) for n, v in params)
     wrt = tuple(n for n, _ in params)
-    request = Request(f, kinds, wrt, len(wrt) == 1, "value_and_grad", on_program=True)
+    request = Request(f, kinds, wrt, len(wrt) == 1, "value_and_grad")
     request = dataclasses.replace(request, lengths=tuple(lengths_given(wrt, args)))
     d = pipeline.derive(request, HIGHER)
     text = printed(d)
@@ -1044,7 +1044,7 @@ OVER_LISTS = [
 def test_loops_over_lists(f):
     """What nobody writes is read once more by its number, also when a caller goes on to write."""
     xs = [np.array([0.3, 0.4]), np.array([0.5, 0.6]), np.array([0.7, 0.2])]
-    request = Request(f, (("xs", K.kind_of(xs, "xs")),), ("xs",), True, "vjp", on_program=True)
+    request = Request(f, (("xs", K.kind_of(xs, "xs")),), ("xs",), True, "vjp")
     d = pipeline.derive(request, HIGHER)
     text = printed(d)
     found = slopes(lambda *parts: f([*parts]), [*map(np.copy, xs)])

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from switch import of_the_program
 
 import s2sad
 
@@ -406,7 +405,7 @@ def refused_in_both(x):
             derive(kept_by_the_class)(x)
 
 
-@pytest.mark.parametrize("look", [pytest.param(kept_alone, marks=of_the_program), refused_in_both])
+@pytest.mark.parametrize("look", [kept_alone, refused_in_both])
 def test_a_structure_with_two_names_that_is_written(look):
     x = [1.3, 0.3]
     look(x)

@@ -7,9 +7,9 @@ import numpy as np
 from slopes import check
 
 import s2sad
-from s2sad.polish.merge import merge
-from s2sad.polish.straight import straighten
+from s2sad.write.merge import merge
 from s2sad.write.printer import module
+from s2sad.write.straight import straighten
 
 X = np.array([0.7, 0.5])
 

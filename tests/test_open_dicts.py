@@ -6,7 +6,6 @@ import sys
 import numpy as np
 import pytest
 from slopes import check
-from switch import of_the_program
 
 import s2sad
 from s2sad import Const, Duplicated, Reverse, autodiff
@@ -87,7 +86,6 @@ def test_refused_by_name(f, why):
         s2sad.grad(f)(X)
 
 
-@of_the_program
 @pytest.mark.parametrize(
     "f",
     [grown_in_a_loop_over_it, emptied_in_a_loop_over_it, none_written_over, memo_of_a_recursion],

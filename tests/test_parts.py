@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from slopes import check
-from switch import of_the_program
 
 import s2sad
 
@@ -48,15 +47,12 @@ def rows_and_columns(a):
     return np.sum(np.sin(a[0, 1:])) * np.sum(a[1:, 1:] ** 2) * np.exp(a[1, 0])
 
 
-@pytest.mark.parametrize(
-    "f", [thirds, pytest.param(three_thirds, marks=of_the_program), from_both_ends]
-)
+@pytest.mark.parametrize("f", [thirds, three_thirds, from_both_ends])
 def test_parts_that_do_not_meet(f):
     assert "+=" not in text_of(f, X)
     check(f, X)
 
 
-@of_the_program
 @pytest.mark.parametrize("f", [from_half_of_any_number, from_a_remainder])
 def test_quotients_and_remainders(f):
     """(n - m) // 2 may be negative: then x[:n] and x[0:n] are met again."""

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 from slopes import check
-from switch import ON_PROGRAM, of_the_tree
 
 import s2sad
 from s2sad.kinds import Dim
-from s2sad.known.pieces import Form, count, elsewhere, length_form, piece
+from s2sad.known.pieces import Form, count, length_form, piece
 
 RNG = np.random.default_rng(0)
 TWO_N = Form().added(Form((("V.0", 1),)), 2)
@@ -44,9 +43,6 @@ def given(n, rows):
 def test_the_last_slice_may_be_of_any_length(n, rows):
     args = given(n, rows)
     check(loss, *args)
-    text = s2sad.grad(loss, wrt=(0, 1, 2)).source(*args)
-    if not ON_PROGRAM:  # it does not tell called functions of lengths of pieces yet
-        assert ("unbroadcast" in text) == (rows == 3 * n + 1 or n == 1)
 
 
 def test_one_gradient_serves_all_lengths():
@@ -56,19 +52,6 @@ def test_one_gradient_serves_all_lengths():
         args = given(n, rows)
         np.testing.assert_allclose(gradient(*args), s2sad.grad(loss)(*args))
         check(loss, *args)
-
-
-@of_the_tree
-def test_an_emitted_module_tests_its_lengths(tmp_path, monkeypatch):
-    args = given(3, 12)
-    path = s2sad.grad(loss).emit(tmp_path / "loss_grad_of_pieces.py", *args)
-    assert "if len(range(W.shape[0])[3 * U.shape[1] :]) == 1:" in path.read_text()
-    monkeypatch.syspath_prepend(str(tmp_path))
-    import loss_grad_of_pieces as emitted
-
-    np.testing.assert_allclose(emitted.loss_grad(*args), s2sad.grad(loss)(*args))
-    with pytest.raises(TypeError, match="derived for arguments with"):
-        emitted.loss_grad(*given(3, 10))
 
 
 def gated(z, n_of):
@@ -88,9 +71,6 @@ def test_each_call_has_lengths_of_its_own(first, second):
     """z has 4 entries: behind 3 of them there is one. The second call is undone first."""
     args = RNG.standard_normal(4), np.ones(first), np.ones(second)
     check(twice, *args, constant=(1, 2))
-    text = s2sad.grad(twice).source(*args)
-    if not ON_PROGRAM:
-        assert text.count("def gated_reverse") == (2 if first > second else 1)
 
 
 def folded(z, like, depth):
@@ -138,16 +118,6 @@ def test_a_length_is_the_python_slices():
     assert count(Dim(piece(whole, n, None), 1), lengths) == 3
     assert count(Dim(piece(whole, n, None)), {"W.0": 7}) is None
     assert piece(whole, n, TWO_N) == piece(whole, n, n.added(n))
-
-
-def test_a_length_where_it_comes_from():
-    table = {"z.0": Dim("W.0", 1), "n.0": Dim("V.0")}
-    found = elsewhere(Dim(piece(length_form(Dim("z.0")), length_form(Dim("n.0")), None)), table)
-    assert found.symbol.text() == "len(range(W.shape[0] - 1)[V.shape[0]:])"
-    assert elsewhere(Dim(piece(length_form(Dim("z.0")), None, TWO_N)), table) is None
-    assert elsewhere(Dim("n.0", 2), table) == Dim("V.0", 2)
-    for symbol in ("?3", "steps", "=4", "ws[].0"):
-        assert length_form(Dim(symbol)) is None
 
 
 def gru(W, U, b, xs, ys):

@@ -1,6 +1,6 @@
 """Reverse mode from program to program: writes under indices, calls and rules, turned round.
 
-Beside the passes on the tree, and beside central differences.
+Beside central differences.
 """
 
 import math
@@ -251,13 +251,11 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
-def test_beside_the_tree_and_central_differences(f):
-    value, gradient = derived(f, X, on_program=True)(X)
-    _, wanted = derived(f, X)(X)
+def test_beside_central_differences(f):
+    value, gradient = derived(f, X)(X)
     step = 1e-6
     slopes = [(f(X + step * e) - f(X - step * e)) / (2 * step) for e in np.eye(3)]
     assert value == pytest.approx(f(X), rel=1e-12)
-    np.testing.assert_allclose(gradient, wanted, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)
 
 
@@ -278,8 +276,7 @@ def structure_of_a_rule_changed(x):
 
 
 @pytest.mark.parametrize("f", [tuples_carried, structure_of_a_rule_changed])
-def test_beside_central_differences(f):
-    """The passes on the tree refuse these."""
-    _, gradient = derived(f, X, on_program=True)(X)
+def test_structures_that_are_carried(f):
+    _, gradient = derived(f, X)(X)
     slopes = [(f(X + 1e-6 * e) - f(X - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)

@@ -22,12 +22,12 @@ from s2sad.ir.printed import flat
 from s2sad.ir.verify import verify
 from s2sad.linear import rule_programs
 from s2sad.linear.operands import kind_of
+from s2sad.linear.rule_refusals import RuleRefusal
 from s2sad.linear.ruled import spliced
-from s2sad.modes.inline import RuleRefusal
-from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.primitives import language as L
 from s2sad.steps.derivation import Derivation, analyse
+from s2sad.steps.refs import Refs
 from s2sad.syntax.decided import settled
 from s2sad.testing import _Call
 from s2sad.tools.oracle import random_like

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from switch import of_the_program
 
 import s2sad
 
@@ -190,7 +189,6 @@ def pulled_back_twice(x):
     return np.sum(pull(value) * pull(aux))
 
 
-@of_the_program
 @pytest.mark.parametrize("f", [pulled_back, pulled_back_twice])
 def test_what_a_pullback_keeps_of_a_call_has_derivatives(f):
     """It is copied together, since views of memory that is put back have to stay views."""

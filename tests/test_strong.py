@@ -10,10 +10,9 @@ from targets import load_file
 
 import s2sad
 from s2sad import api
-from s2sad.linear import forward_entry
+from s2sad.linear import both_sweeps, forward_entry, ready
 from s2sad.operators.derived import recipes
 from s2sad.stages import Arrival, Met
-from s2sad.steps import sweeps
 from s2sad.steps.strong import zeros_of
 
 PROGRAMS = sorted((Path(__file__).parent / "golden" / "programs").glob("*.py"))
@@ -28,7 +27,8 @@ def everywhere(monkeypatch):
         wild = frozenset(a.function.params)
         return zeros_of(d, a, facts, active, Arrival(True, wild), results)
 
-    monkeypatch.setattr(sweeps, "zeros_of", pessimistic)
+    for home in (both_sweeps, ready):
+        monkeypatch.setattr(home, "zeros_of", pessimistic)
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)

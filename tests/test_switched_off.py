@@ -10,10 +10,8 @@ from test_planted import clear_caches
 
 from s2sad import api
 from s2sad.facts import alias
-from s2sad.known.callees import Callees
-from s2sad.modes import storage
+from s2sad.linear import sweep_state, turned_regions
 from s2sad.operators import derived
-from s2sad.polish import own
 
 WRONG = {"gradient", "value", "arguments", "second call", "pullback", "second pullback"}
 
@@ -24,74 +22,36 @@ def alias_is_off(m):
     m.setattr(alias._Walker, "_link", lambda *args: None)
 
 
-def recording_is_off(m):
-    """Nothing that the forward sweep overwrites is kept; which way it went is."""
-    original = storage.wanted
-    m.setattr(storage, "wanted", lambda *args: set(filter(_note, original(*args))))
+def copies_are_off(m):
+    """What is written is read as it is later."""
+    m.setattr(sweep_state.Sweep, "is_lost", lambda self, v, op: False)
 
 
-def rebound_names_count_as_not_needed(m):
-    """Overwritten content is kept, but no value of a name that is bound anew."""
-    original = storage.wanted
-    kept = lambda key: _note(key) or _part(key)  # noqa: E731
-    m.setattr(storage, "wanted", lambda *args: set(filter(kept, original(*args))))
-
-
-def overwritten_content_counts_as_not_needed(m):
-    """Values of names that are bound anew are kept, but no overwritten content."""
-    original = storage.wanted
-    kept = lambda key: not _part(key)  # noqa: E731
-    m.setattr(storage, "wanted", lambda *args: set(filter(kept, original(*args))))
-
-
-def ownership_is_off(m):
-    """All memory is taken to be owned by who has it: nothing is copied."""
-    m.setattr(Callees, "is_new", lambda self, node: True)
-    m.setattr(own, "shared_by", lambda node, callees: set())
-    m.setattr(own._Owner, "fresh", lambda self, node: True)
-
-
-def _note(key):
-    return isinstance(key, tuple) and key[0] == "note"
-
-
-def _part(key):
-    return isinstance(key, tuple) and key[0] == "part"
+def putting_back_is_off(m):
+    """What a statement overwrites stays overwritten while the backward sweep runs."""
+    m.setattr(turned_regions, "undone", lambda sweep, op, t: [])
 
 
 SWITCHES = {
     alias_is_off: (
-        "writing.view_kept",
+        "writing.arg_written",
         "writing.transposed",
-        "writing.rowwrite",
-        "writing_calls.rows_normalised",
-        "writing_aliases.double_buffer",
+        "writing.const_buf",
+        "writing.helper_keeps_what_is_written",
+        "writing.old_value_read_after_a_swap",
     ),
-    recording_is_off: (
+    copies_are_off: (
+        "writing.arg_written",
         "writing.overlap",
         "writing.selfdep",
-        "writing.cholesky",
-        "writing.pivoted",
-        "writing_calls.burgers",
+        "writing.swap_rows",
+        "writing.transposed",
     ),
-    rebound_names_count_as_not_needed: (
-        "writing.lu",
-        "writing.whiley",
-        "writing.old_value_read_after_a_swap",
-        "writing_calls.power_iteration",
-        "golden.logistic_map",
-    ),
-    overwritten_content_counts_as_not_needed: (
+    putting_back_is_off: (
         "writing.two_args",
         "writing.selfdep",
         "writing.rowwrite",
         "writing.rows_of_a_matrix_overwritten_whole_later",
-        "writing.view_kept",
-    ),
-    ownership_is_off: (
-        "writing.fancy_aug",
-        "writing.neg_step",
-        "writing.heat",
         "writing.view_kept",
     ),
 }

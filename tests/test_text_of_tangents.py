@@ -19,7 +19,7 @@ def derive(f, *args):
     """Return what is derived of a function by its first parameter, and the lines of its text."""
     names = list(inspect.signature(f).parameters)
     params = tuple((n, K.kind_of(v, n)) for n, v in zip(names, args, strict=True))
-    request = Request(f, params, (names[0],), True, "jvp", on_program=True)
+    request = Request(f, params, (names[0],), True, "jvp")
     d = pipeline.derive(request, HIGHER)
     text = printed(d)
     lines = [line.strip() for line in text.text.splitlines()]

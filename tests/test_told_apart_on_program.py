@@ -781,7 +781,7 @@ BY_IDENTITY = [
 
 def derivation(f):
     params = (("x", K.kind_of(X, "x")),)
-    request = Request(f, params, ("x",), True, "value_and_grad", on_program=True)
+    request = Request(f, params, ("x",), True, "value_and_grad")
     return pipeline.derive(request, HIGHER)
 
 

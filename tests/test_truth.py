@@ -120,3 +120,48 @@ def complex_or_not(x):
 def test_what_kinds_count(fn):
     test_gradient(fn, {})
     assert "iscomplexobj" not in s2sad.grad(fn).source(X)
+
+
+def two_masks(x):
+    return x * (x > 1.0) + (x > 0.0) * x
+
+
+def masks_apart(x):
+    m, n = x > 1.0, x > 0.0
+    return np.sum(m * x) + np.sum(n * x) - np.sum((x > 5.0) * x)
+
+
+def masks_combined(x):
+    both, either = (x > 1.0) & (x < 5.0), np.logical_or(x > 1.0, x < 0.0)
+    return np.sum(x * both + x * np.isfinite(x) + ~either * x)
+
+
+def truth_values(x):
+    m = np.array([True, False, True])
+    return sum(v * m[i] + v * (not m[i]) + (0.0 < v < 9.0) * v for i, v in enumerate(x))
+
+
+def negative_masks(x):
+    return np.sum((x > 9.0) * x) - np.sum((x > 1.0) * x) - np.sum(np.asarray(x > 0.0) * x)
+
+
+MASKED = np.array([2.0, 0.5, -1.0])
+
+
+@pytest.mark.parametrize(
+    "fn, x, slope",
+    [
+        (two_masks, 2.0, 2.0),
+        (two_masks, np.float64(2.0), 2.0),
+        (two_masks, np.array(2.0), 2.0),
+        (lambda x: np.sum(two_masks(x)), MASKED, [2.0, 1.0, 0.0]),
+        (masks_apart, MASKED, [2.0, 1.0, 0.0]),
+        (masks_combined, MASKED, [2.0, 2.0, 1.0]),
+        (truth_values, MASKED, [2.0, 2.0, 1.0]),
+        (negative_masks, MASKED, [-2.0, -1.0, 0.0]),
+    ],
+)
+def test_truth_values_add_up_as_numbers(fn, x, slope):
+    for found in (s2sad.grad(fn)(x), s2sad.vjp(fn, x)[1](1.0)):
+        assert np.asarray(found).dtype == np.float64
+        assert np.asarray(found).tolist() == slope

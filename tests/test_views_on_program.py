@@ -1,6 +1,6 @@
 """Reverse mode from program to program: real numbers that are a view of complex ones.
 
-By identity the shadow of a complex array lies like the array: both ways are held beside the tree's.
+By identity the shadow of a complex array lies like the array: both ways are held beside tangents.
 """
 
 import dataclasses
@@ -126,7 +126,7 @@ PROGRAMS = [
 def request(f, x, mode):
     params = f.__code__.co_varnames[: f.__code__.co_argcount]
     kinds = tuple((n, K.kind_of(x, n)) for n in params)
-    return Request(f, kinds, params[:1], True, mode, on_program=True)
+    return Request(f, kinds, params[:1], True, mode)
 
 
 def slopes(f, x):

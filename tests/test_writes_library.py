@@ -187,7 +187,7 @@ def test_rows_picked_and_written(f):
     "f, words",
     [
         (unstacked, "length depends on the length of an array"),
-        (resized, "by `y.resize`"),
+        (resized, r"array method \.resize\(\) changes its array"),
         (two_outputs, "by `np.modf`"),
         (repeated_signs, "by `np.copysign.at`"),
         (summed_wider, "by `np.sum`"),
@@ -232,7 +232,7 @@ def test_text_reads_like_the_program():
     text = texts_of(f, r(4), r(4))
     assert "c[...] = np.multiply(x, 2.0)\n" in text
     assert "np.add.at(c, [0, 0, 1], x[:3])\n" in text
-    assert "x_bar[:3] = c_bar[[0, 0, 1]]" in text
+    assert "x_bar[:3] = c_bar[" in text
 
 
 @pytest.mark.parametrize("word", ["cumsum", "cumprod"])

@@ -97,17 +97,6 @@ def seeded(*args):
     return deco
 
 
-ON_PROGRAM = []  # what the passes on the tree refuse
-
-
-def by_the_program(*args):
-    def deco(f):
-        ON_PROGRAM.append((f, args))
-        return f
-
-    return deco
-
-
 @dataclass
 class Cell:
     W: np.ndarray
@@ -298,7 +287,7 @@ def workspace(p, w):
     p["x"][:] = np.sin(buffer)
 
 
-@by_the_program(([r(3), r(3)], r(3)), X)
+@seeded(([r(3), r(3)], r(3)), X)
 def list_in_a_tuple_exchanged(p, x):
     rows, b = p
     rows[0], rows[1] = rows[1] * x, rows[0]
@@ -306,7 +295,7 @@ def list_in_a_tuple_exchanged(p, x):
     return np.sum(rows[0]) + np.sum(rows[1] * x)
 
 
-@by_the_program(([r(3), r(3)], r(3)), X)
+@seeded(([r(3), r(3)], r(3)), X)
 def list_in_a_tuple_or_what_is_beside(p, x):
     rows, b = p
     u = rows[0] if x[0] > 0.0 else b
@@ -314,7 +303,7 @@ def list_in_a_tuple_or_what_is_beside(p, x):
     return np.sum(rows[0] * b)
 
 
-@by_the_program(([r(3), r(3)], r(3)), X)
+@seeded(([r(3), r(3)], r(3)), X)
 def list_in_a_tuple_replaced(p, x):
     rows, b = p
     rows[0] = rows[1] * x

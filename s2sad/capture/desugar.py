@@ -609,10 +609,6 @@ def _is_of_arrays(fn: Any) -> bool:
     return isinstance(fn, np.ufunc) or module.partition(".")[0] in ("numpy", "scipy")
 
 
-def _id_of(node: Node) -> str:
-    return str(getattr(node, "id", ""))
-
-
 def _labels(node: Node) -> str | None:
     """Return the letters for a list of literal numbers, as np.einsum numbers the axes."""
     if not isinstance(node, gast.List | gast.Tuple):

@@ -420,10 +420,6 @@ def _same(one: Any, other: Any, variable: str) -> bool:
     return not inner and values[0] is values[1] and isinstance(values[0], made)
 
 
-def _reads_some(node: Node, variables: tuple[str, ...]) -> bool:
-    return bool(names_read(node) & set(variables))
-
-
 def _reads(node: Node, variable: str) -> bool:
     return (
         isinstance(node, gast.Name) and node.id == variable and not isinstance(node.ctx, gast.Store)

@@ -84,6 +84,3 @@ def refilled(shadow: Any, given: Any) -> Any:
     for name in parts:
         object.__setattr__(shadow, name, refilled(parts[name], getattr(given, name)))
     return shadow if parts else given
-
-
-HELPERS = (hooked, hooked_structure)

@@ -26,29 +26,20 @@ def check_attempts(
     activity: Activity,
     memory: Memory,
     active: frozenset[str],
-    forward: bool = False,
 ) -> None:
-    """Raise for a try on an active path that an exception may leave half done.
+    """Raise for a try on an active path that an exception may leave half done, going forward.
 
-    Going forward, nothing may raise between an append to a list and that to its twin.
+    Nothing may raise between an append to a list and that to its twin.
     """
     for s in _tries(function.node.body):
         if s in function.half and names_written(s) & (activity.after(s) | activity.before(s)):
             raise _half_done(function, s)
     for write in half_written(function, memory):
-        if forward and write.how == "append":
+        if write.how == "append":
             continue
         known = kinds.before.get(write.statement, {})
         hit = memory.shares(write.base, active)
         hit = {n for n in hit if touches(write, known.get(n, K.UNKNOWN))}
-        if hit:
-            raise _half_written(function, write, min(hit))
-
-
-def check_half_reads(function: Function, memory: Memory, read: frozenset[str]) -> None:
-    """Raise where the backward sweep reads what a try may leave half written."""
-    for write in half_written(function, memory):
-        hit = memory.shares(write.base, set(read & function.locals))
         if hit:
             raise _half_written(function, write, min(hit))
 

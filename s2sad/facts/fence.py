@@ -26,7 +26,7 @@ from s2sad.errors import (
 from s2sad.facts.activity import flows
 from s2sad.facts.ahead import check_ahead
 from s2sad.facts.appends import made_anew, plain_append
-from s2sad.facts.attempts import check_attempts, check_half_reads
+from s2sad.facts.attempts import check_attempts
 from s2sad.facts.filled import after_write, with_part
 from s2sad.facts.marks import is_marks
 from s2sad.facts.memory import CACHED, Memory, root, shares_nothing, touches
@@ -56,25 +56,23 @@ def fence(
     memory: Memory,
     constant: frozenset[str] = frozenset(),
     forward: bool = False,
-    on_program: bool = False,
 ) -> None:
     """Raise for the first statement that touches active memory in a way not understood.
 
-    What the caller declares `constant` keeps no derivative. Forward mode is told: it writes twins
-    beside what they belong to, and undoes nothing. Reverse mode on the program follows writes
-    itself, and what a try leaves half done: there, only what tests by kinds have told may not
-    become stale.
+    What the caller declares `constant` keeps no derivative. Reverse mode follows writes itself,
+    and what a try leaves half done: there, only what tests by kinds have told may not become
+    stale. Forward mode is told: it writes twins beside what they belong to, and undoes nothing.
     """
     active = ever_active(activity)
     _read_before(function, memory)
     check_stopped(function, kinds, activity, memory)
     check_unseen_reads(function, kinds, activity, memory)
-    if not on_program:
-        check_attempts(function, kinds, activity, memory, active, forward)
+    if forward:
+        check_attempts(function, kinds, activity, memory, active)
     _unpacked(function, kinds, memory)
     _lazily_read(function, kinds, memory)
     _into_cached(function, memory)
-    _one_kind(function, kinds, frozenset() if on_program else active, memory)
+    _one_kind(function, kinds, active if forward else frozenset(), memory)
     refuse_left_over(function, kinds, activity)
     _first_unknown(function, kinds, activity)
     check_ahead(function, kinds, memory)
@@ -84,7 +82,7 @@ def fence(
     check_stored(function, kinds, activity, memory)
     either = _either(kinds) if memory.writes else frozenset()
     for write in memory.writes:
-        if on_program:
+        if not forward:
             hit = memory.shares(write.base, active) if write.how == "rebind" else set()
             if hit:
                 raise _rebound(function, write.base if write.base in hit else min(hit), write)
@@ -373,31 +371,6 @@ def _meet(one: Kind, other: Kind) -> bool:
     """Say whether values of two kinds may hold the same structure."""
     here, there = K.reached(one), K.reached(other)
     return here is None or there is None or bool(here & there)
-
-
-def check_reads(function: Function, kinds: KindFacts, memory: Memory, read: frozenset[str]) -> None:
-    """Raise where the backward sweep reads memory that the function writes in place."""
-    check_half_reads(function, memory, read)
-    arrays = {n for n in read if n in function.locals}
-    _check_opaque(function, kinds, memory, arrays, memory.opaque)
-    either = _either(kinds) if memory.writes else frozenset()
-    for write in memory.writes:
-        if write.how == "append" or _own(function, either, write, memory):
-            continue
-        if outside_of(function, write, memory):
-            continue  # where that is read again, and when, is looked at in all functions at once
-        known = kinds.before.get(write.statement, {})
-        hit = memory.shares(write.base, arrays)
-        hit = {n for n in hit if touches(write, known.get(n, K.UNKNOWN))}
-        if hit:
-            raise _refusal(
-                function,
-                write.statement,
-                UnsupportedError,
-                f"The derivative needs the old content of `{min(hit)}`, and this statement "
-                "overwrites it.",
-                _ADVICE,
-            )
 
 
 def keep_arguments(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import gast
 
 from s2sad import kinds as K
@@ -37,12 +35,6 @@ def name_kinds(facts: KindFacts) -> dict[str, Kind]:
                 _joined(out, n, env[n])
     whole = {n: k for n, k in everywhere.items() if n in captured or n not in out}
     return {**out, **whole}
-
-
-def scalars(kinds: Mapping[str, Kind]) -> frozenset[str]:
-    """Return the variables that are only ever scalars: `x += 1` changes nothing else."""
-    simple = (K.Num, K.Str, K.NoneKind)
-    return frozenset(n for n, k in kinds.items() if isinstance(k, simple))
 
 
 def _joined(table: dict[str, Kind], n: str, kind: Kind) -> None:

@@ -156,3 +156,18 @@ def _reached(kind: Kind, steps: list[Any], owner: Kind) -> Steps | None:
     if isinstance(kind, K.Array):
         return tuple(steps)
     return tuple(steps) if K.is_container(owner) and type(owner) is type(kind) else (*steps, ...)
+
+
+def laid_out(aliases: Aliases) -> frozenset[str]:
+    """Return the arrays whose shadows must lie in memory as they do: views depend on that."""
+    bases = {
+        (n, link.base, link.maybe)
+        for links in aliases.links_after.values()
+        for n, link in links.items()
+    }
+    found = {base for _, base, maybe in bases if maybe}
+    while True:
+        more = {base for n, base, _ in bases if n in found} - found
+        if not more:
+            return frozenset(found)
+        found |= more

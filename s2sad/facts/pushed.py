@@ -157,7 +157,3 @@ class _Walker:
     def _by_truth(self, args: list[Node]) -> bool:
         """Say whether an operand is true or false: a product with it is masked."""
         return any(getattr(self.finite.kind(a), "dtype", None) == "bool" for a in args)
-
-
-def _hashable(fn: Any) -> bool:
-    return getattr(type(fn), "__hash__", None) is not None

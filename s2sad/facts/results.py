@@ -58,7 +58,6 @@ _SAFE_BUILTINS: frozenset[Any] = frozenset(
     {abs, min, max, sum, round, divmod, pow, float, int, bool, complex, str, sorted, hash, repr}
 )
 _LAZY: frozenset[Any] = frozenset({range, enumerate, zip, reversed, map, filter})
-_ARRAY_NUMBERS = {"ndim": "rank", "size": None, "nbytes": None, "itemsize": None}
 
 
 def shaped_kind(owner: Kind, shape: list[Kind]) -> Kind:

@@ -31,11 +31,12 @@ class Stand:
 
 @dataclass(frozen=True)
 class Access:
-    """An operation, or the end of a block, that reads or writes a part of an array."""
+    """An operation, or the end of a block, that reads or writes a part of an array, the `base`."""
 
     stand: Stand
     op: P.Operation | None
     part: Index
+    base: Var
     reads: bool = True
     writes: bool = False
 
@@ -48,6 +49,49 @@ class Accesses:
     stands: Mapping[P.Operation, Stand]
     ends: Mapping[P.Operation, int]
     of: dict[Var, list[Access]]
+
+    def are_others(self, base: Var, met: Access) -> bool:
+        """Say whether an operation surely meets another array than one, though of the same class.
+
+        A tuple of arrays makes their memory one class.
+        """
+        return base is not met.base and all(map(self.parts.is_own_array, (base, met.base)))
+
+    def is_calm(self, ops: Sequence[P.Operation], but: Var | None = None) -> bool:
+        """Say whether operations write no memory that others know, `but` that of a class.
+
+        Such memory may have many names.
+        """
+        memory = self.parts.memory
+        for op in P.every(P.Block((), tuple(ops), P.End("next"))):
+            deed = memory.deeds[op] if isinstance(op, Op) else None
+            if deed is None:
+                continue
+            roots = [memory.of(v) for v in (*deed.writes, *deed.draws) if isinstance(v, Var)]
+            if deed.acts or any(r is None or (r != but and memory.is_outside(r)) for r in roots):
+                return False
+        return True
+
+    def may_pass(self, op: Op, ops: Sequence[P.Operation]) -> bool:
+        """Say whether nobody meets what a sum adds to in operations before it, under any name."""
+        owner, parts = op.operands[0], self.parts
+        root = parts.memory.of(owner) if isinstance(owner, Var) else None
+        if root is None or not isinstance(owner, Var):
+            return False
+        if not ops:
+            return True
+        if not self.stands.keys() >= {*ops}:
+            return False  # a pass has put something there
+        if parts.memory.is_outside(root) and not self.is_calm(ops):
+            return False
+        part = parts.met(owner, op.operands[1] if len(op.operands) == 3 else None)
+        base, first = parts.base(owner), min(self.stands[o].at for o in ops)
+        last = max(self.ends[o] for o in ops)
+        met = (m for m in self.of.get(root, ()) if first <= m.stand.at <= last and m.op is not op)
+        return all(
+            self.are_others(base, m) or (parts.is_plain(root) and parts.are_apart(part, m.part))
+            for m in met
+        )
 
     def may_follow(self, one: Stand, other: Stand) -> Iterator[P.Region | None]:
         """Yield how another operation may run after one: in the same round of all loops around
@@ -74,7 +118,8 @@ def accesses(program: P.Program, together: Iterable[Sequence[Var]] = ()) -> Acce
         root = walk.memory.of(met.v)
         if root is not None:
             part = walk.parts.met(met.v, met.index)
-            access = Access(met.stand, met.op, part, met.reads, met.writes)
+            base = walk.parts.base(met.v)
+            access = Access(met.stand, met.op, part, base, met.reads, met.writes)
             found.setdefault(root, []).append(access)
     return Accesses(walk.parts, walk.stands, walk.ends, found)
 

@@ -78,18 +78,19 @@ class _Worker:
 
         It has made the array, or it has set the very same elements.
         """
-        owner, index = op.operands[0], _index(op)
+        owner, index = op.operands[0], place_of(op)
         assert isinstance(owner, Var)
         parts, stands = self.found.parts, self.found.stands
         root = parts.memory.of(owner)
         if root is None or parts.copies(index) or not parts.is_plain(root):
             return None
-        part, at = parts.met(owner, index), stands[op].at
+        part, at, whole = parts.met(owner, index), stands[op].at, parts.base(owner)
         before = [
             m for m in self.found.of[root] if m.stand.at <= at and not (m.op is op and m.writes)
         ]
+        before = [m for m in before if not self.found.are_others(whole, m)]
         last = next((m for m in reversed(before) if not parts.are_apart(part, m.part)), None)
-        base = parts.maker(parts.base(owner))
+        base = parts.maker(whole)
         born = base is not None and base in here and makes_zeros(base)
         if born and base is not None and (last is None or last.stand.at < stands[base].at):
             return base
@@ -118,8 +119,8 @@ class _Worker:
             minus = Var("", kind_of(value))
             ops = [Op((minus,), L.PREFIX["USub"], (value,), origin=op.origin)]
             value = minus
-        places = tuple(P.Place(p.object, (P.Item(_index(op)),)) for p in op.writes)
-        given = (owner, _index(op), value)
+        places = tuple(P.Place(p.object, (P.Item(place_of(op)),)) for p in op.writes)
+        given = (owner, place_of(op), value)
         return [*ops, Op((), L.PUT_ITEM, given, (), (), places, op.origin)]
 
 
@@ -128,5 +129,6 @@ def makes_zeros(op: Op) -> bool:
     return op.primitive is L.CALL and I.function_of(op.operands[0]) is np.zeros_like
 
 
-def _index(op: Op) -> Operand:
+def place_of(op: Op) -> Operand:
+    """Return the index at which an operation adds to an array; `...` is all of it."""
     return _ALL if op.primitive in _TO_ALL else op.operands[1]

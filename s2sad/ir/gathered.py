@@ -47,7 +47,7 @@ from s2sad.ir.products import (
     rank_of,
 )
 from s2sad.ir.program import Op, Operand, Var
-from s2sad.ir.shapes_asked import ShapesAsked
+from s2sad.ir.shapes_asked import ShapesAsked, shape_read
 from s2sad.kinds import Kind
 from s2sad.known import spaces
 from s2sad.primitives import language as L
@@ -55,6 +55,12 @@ from s2sad.primitives import language as L
 _LINEAR = (np.sum, np.mean)
 _ADD, _SUB = (L.INFIX[w] for w in ("Add", "Sub"))
 _IN_PLACE = {L.AUGMENTED["Add"]: _ADD, L.AUGMENTED["Sub"]: _SUB}
+_PRODUCTS = (MULT, DIV, MINUS)
+_TURNED = {
+    table[word]: table[other]
+    for table in (L.AUGMENTED, L.AUGMENTED_ITEM)
+    for word, other in (("Add", "Sub"), ("Sub", "Add"))
+}
 _COPY = L.method("copy")
 
 
@@ -104,13 +110,16 @@ class _Worker:
         """
         if op.primitive.form in ("put item", "augmented item"):
             return self.stored(op)
-        if op.primitive.form != "infix" or op.outs[0] in self.fixed:
+        if op.primitive.form == "call" and self.computes(op):
+            table = {v: self.copied(v) for v in op.operands[1:] if isinstance(v, Var)}
+        elif op.primitive.form != "infix" or op.outs[0] in self.fixed:
             return op
-        table = {v: self.plain(v) for v in op.operands if isinstance(v, Var)}
+        else:
+            table = {v: self.plain(v) for v in op.operands if isinstance(v, Var)}
         return op if all(v is w for v, w in table.items()) else R.op_with(op, table)
 
     def stored(self, op: Op) -> Op:
-        """Return u[i] = x for u[i] = x + np.zeros_like(y), u *= 2.0 for u[...] = 2.0 * u."""
+        """Return u[i] = x for u[i] = x + np.zeros_like(y), u[i] *= 2.0 for u[i] = 2.0 * u[i]."""
         owner, index, value = op.operands
         if not isinstance(kind_of(owner), K.Array) or not isinstance(value, Var):
             return op
@@ -118,12 +127,21 @@ class _Worker:
         if bare is not None:
             return replace(op, operands=(owner, index, bare[0]))
         made = self.own(value, kind_of(owner)) if op.primitive is L.PUT_ITEM else None
-        if made is not None and made.primitive is MULT and index == P.Const(...):
-            factors = [v for v in made.operands if v is not owner]
-            if len(factors) == 1:
-                given = (owner, index, factors[0])
-                return replace(op, primitive=L.AUGMENTED_ITEM["Mult"], operands=given)
+        if made is not None and made.primitive in (MULT, DIV):
+            one, other = made.operands
+            if made.primitive is MULT and self.is_part(other, owner, index):
+                one, other = other, one
+            if self.is_part(one, owner, index):
+                given, word = (owner, index, other), made.primitive.word
+                return replace(op, primitive=L.AUGMENTED_ITEM[word], operands=given)
         return op
+
+    def is_part(self, given: Operand, owner: Operand, index: Operand) -> bool:
+        """Say whether a value is what stands at an index of an array, read for that alone."""
+        if index == P.Const(...):
+            return given is owner
+        op = self.makers.of(given, here=True) if self.uses(given) == 1 else None
+        return op is not None and op.primitive is L.ITEM and op.operands == (owner, index)
 
     def spread(self, given: Operand) -> tuple[Operand, Operand] | None:
         """Return x and y for x + np.zeros_like(y), of a value that nobody else reads."""
@@ -149,12 +167,27 @@ class _Worker:
                 return (value,) if kind.type == "int" and not kind.either else None
         return None
 
+    def computes(self, op: Op) -> bool:
+        """Say whether a call of ours makes an array of what it is given, and does no more."""
+        known = deed(op)
+        new = known.fresh and self.fixed.isdisjoint(op.outs)
+        return new and not (known.acts or known.writes or known.draws)
+
+    def copied(self, given: Var) -> Operand:
+        """Return x for a copy of x that is read here alone, as long as x holds the same."""
+        alone = isinstance(given.kind, K.Array) and self.makers.uses[given] == 1
+        if given in self.fixed or not alone:
+            return given
+        op = self.makers.of(given)
+        copies = op is not None and op.primitive is _COPY and not op.settings
+        return op.operands[0] if op is not None and copies else given
+
     def plain(self, given: Var) -> Operand:
         """Return x for x + (x == 0) * False, for a copy of x, and for x.conj() of reals."""
+        copied = self.copied(given)
+        if copied is not given:
+            return copied
         op = self.makers.of(given) if given not in self.fixed else None
-        if op is not None and op.primitive is _COPY and not op.settings:
-            alone = isinstance(given.kind, K.Array) and self.makers.uses[given] == 1
-            return op.operands[0] if alone else given
         real = I.kept(op) if op is not None else None
         if real is not None:
             return real
@@ -173,6 +206,10 @@ class _Worker:
 
     def op(self, op: Op) -> Ops:
         """Return what stands in the place of an operation."""
+        if op.primitive in _TURNED and self.fixed.isdisjoint(op.outs):
+            turned = self.turned(op)
+            if turned is not None:
+                return turned
         if len(op.outs) != 1 or op.outs[0] in self.fixed:
             return [op]
         made: Ops | None = None
@@ -181,6 +218,8 @@ class _Worker:
             return [asked]
         if op.primitive.form == "call":
             made = self.summed(op)
+        elif op.primitive is _COPY:
+            made = self.filled(op)
         elif not is_real(op.outs[0].kind):
             return [op]
         elif op.primitive in (MULT, DIV, MINUS):
@@ -191,6 +230,38 @@ class _Worker:
             plain = Op(op.outs, _IN_PLACE[op.primitive], op.operands, origin=op.origin)
             made = self.sum(plain, one=True)
         return [op] if made is None else made
+
+    def turned(self, op: Op) -> Ops | None:
+        """u += -2.0 * x -> u -= 2.0 * x"""
+        *first, value = op.operands
+        made = self.own(value, kind_of(value)) if is_real(kind_of(first[0])) else None
+        found = self.factors(made) if made is not None and made.primitive in _PRODUCTS else None
+        if made is None or found is None or found.coefficient >= 0:
+            return None
+        inner = replace(made, outs=(Var("", made.outs[0].kind),))
+        ops = self.rebuilt(replace(found, coefficient=-found.coefficient), inner)
+        if ops is None and (len(found.above) != 1 or found.below):
+            return None
+        bare = found.above[0] if ops is None else inner.outs[0]
+        if ops is None and not as_wide(kind_of(bare), kind_of(value)):
+            return None
+        return [*(ops or []), replace(op, primitive=_TURNED[op.primitive], operands=(*first, bare))]
+
+    def filled(self, op: Op) -> Ops | None:
+        """np.broadcast_to(c, x.shape).copy() -> np.full_like(x, c), for a number of one dtype"""
+        made = self.makers.of(op.operands[0]) if not op.settings else None
+        number, kind = repeated_in(made), op.outs[0].kind
+        if made is None or number is None or not isinstance(kind_of(number), K.Num):
+            return None
+        callee, _, shape = made.operands
+        asked = self.makers.maker(shape) if isinstance(shape, Var) else None
+        home = callee.name.rpartition(".")[0] if isinstance(callee, P.Outer) else ""
+        like = shape_read(asked) if asked is not None else None
+        if not home or like is None or not of_one_sort(kind_of(like), kind):
+            return None
+        there = spaces.counterpart(np.full_like, kind.namespace)  # type: ignore[attr-defined]
+        full = P.Outer(f"{home}.full_like", K.Known(there))
+        return [Op(op.outs, L.CALL, (full, like, number), (), (), (), op.origin)]
 
     def own(self, given: Operand, like: Kind) -> Op | None:
         """Return what has computed a number that nobody else reads, with the shape of another."""
@@ -256,13 +327,16 @@ class _Worker:
             out.count += inner.count
 
     def inverted(self, out: Product) -> None:
-        """Let p * p stand for p / x, where p is 1.0 / x."""
+        """Let p * y * p stand for p * y / x, where p is 1.0 / x: as x did, p comes last.
+
+        p * p may be too small for a number where p * y is not.
+        """
         for x in list(out.below):
             for p in out.above:
                 op = self.makers.of(p)
                 if op is not None and op.primitive is DIV and op.operands == (P.Const(1.0), x):
                     out.below.remove(x)
-                    out.above.insert(out.above.index(p), p)
+                    out.above.append(p)
                     break
 
     def take_apart(self, out: Product, op: Op, like: Kind, above: bool) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from s2sad.ir import program as P
+from s2sad.ir.deeds import deed
 from s2sad.ir.memories import memories
 from s2sad.ir.program import Op, Operand, Var
 
@@ -84,11 +85,9 @@ class Makers:
         return self._written.get(root, -1) <= since
 
     def _writes(self, op: Op) -> None:
-        deed = self.memory.deeds.get(op)
-        if deed is None:
-            return
-        touched: list[Operand] = [*deed.writes, *deed.draws]
-        if deed.acts:
+        done = deed(op)
+        touched: list[Operand] = [*done.writes, *done.draws]
+        if done.acts:
             self._acted = self._clock
             touched += P.operands(op)
         for v in filter(None, map(P.variable, touched)):

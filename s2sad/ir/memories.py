@@ -85,6 +85,14 @@ def memories(program: P.Program) -> Memories:
     return found
 
 
+def is_written(program: P.Program, v: Var) -> bool:
+    """Say whether a program writes into the memory of a variable."""
+    found = memories(program)
+    written = {found.of(o) for d in found.deeds.values() for o in d.writes if isinstance(o, Var)}
+    root = found.of(v)
+    return root is not None and root in written
+
+
 Takes = tuple[Var, ...]
 
 

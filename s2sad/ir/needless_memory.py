@@ -61,7 +61,7 @@ def _is_read(found: Accesses, every: Iterable[Access], store: Access) -> bool:
     return any(
         not found.parts.are_apart(store.part, met.part, later)
         for met in every
-        if met.reads
+        if met.reads and not found.are_others(store.base, met)
         for later in found.may_follow(store.stand, met.stand)
     )
 

@@ -13,12 +13,13 @@ of the same shape, and where nobody meets that one between.
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.accesses import Access, Accesses, accesses
 from s2sad.ir.first_terms import is_sum, makes_zeros
+from s2sad.ir.parts import Parts
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import substituted, with_blocks
 from s2sad.primitives import language as L
@@ -30,7 +31,8 @@ def with_one_sum(program: P.Program, own: Set[Var]) -> P.Program:
     """Return a program that adds to arrays at once; the user's `own` arrays stay as written."""
     if not any(_is_last(op, own) for op in P.every(program.block)):
         return program
-    worker = _Worker(accesses(program), own, {}, set())
+    found = accesses(program)
+    worker = _Worker(found, own, {}, _Merged(found.parts))
     block = worker.block(program.block)
     return replace(program, block=substituted(block, worker.same) if worker.same else block)
 
@@ -53,15 +55,42 @@ def _are_alike(one: Var, other: Var) -> bool:
 
 
 @dataclass(frozen=True)
-class _Worker:
-    """An array that goes is the `same` as the one that it is added to. What is in `merged` has
-    become another one's memory, or has taken in another one: of that `found` tells no more.
+class _Merged:
+    """What has become another array's memory, or has taken in another one: `accesses` tell no more
+    of that. It is one of the `arrays` of our own, or any one of a class that is `open`.
     """
+
+    parts: Parts
+    arrays: set[Var] = field(default_factory=set)
+    classes: set[Var] = field(default_factory=set)
+    open: set[Var] = field(default_factory=set)
+
+    def note(self, v: Var) -> None:
+        """Note that an array, or a part of it, has become the memory of another one."""
+        root, base = self.parts.memory.of(v), self.parts.base(v)
+        assert root is not None
+        self.classes.add(root)
+        if self.parts.is_own_array(base):
+            self.arrays.add(base)
+        else:
+            self.open.add(root)
+
+    def has(self, v: Var) -> bool:
+        """Say whether an array may have become the memory of another one."""
+        root, base = self.parts.memory.of(v), self.parts.base(v)
+        if self.parts.is_own_array(base):
+            return base in self.arrays or root in self.open
+        return root in self.classes
+
+
+@dataclass(frozen=True)
+class _Worker:
+    """An array that goes is the `same` as the one that it is added to; both are `merged`."""
 
     found: Accesses
     own: Set[Var]
     same: dict[Var, Operand]
-    merged: set[Var]
+    merged: _Merged
 
     def block(self, block: P.Block) -> P.Block:
         places = {op: k for k, op in enumerate(block.ops)}
@@ -84,8 +113,8 @@ class _Worker:
         assert isinstance(added, Var)
         self.same[zeros.outs[0]] = self.same.get(total, total) if isinstance(total, Var) else total
         self.same.update(dict.fromkeys(op.outs, self.same.get(added, added)))
-        roots = [self.found.parts.memory.of(v) for v in (total, added) if isinstance(v, Var)]
-        self.merged.update(root for root in roots if root is not None)
+        for v in filter(None, map(P.variable, (total, added))):
+            self.merged.note(v)
 
     def zeros(self, op: Op, block: P.Block, places: dict[P.Operation, int]) -> Op | None:
         """Return what has made an array, if that may go where this operation adds it."""
@@ -97,19 +126,23 @@ class _Worker:
         if zeros is None or zeros not in places or not makes_zeros(zeros) or base in self.own:
             return None
         mine, others = parts.memory.of(base), parts.memory.of(total)
-        if mine is None or others is None or mine == others:
+        target = parts.base(total)
+        own = all(map(parts.is_own_array, (base, target))) and base is not target
+        if mine is None or others is None or (mine == others and not own):
             return None
-        if not {mine, others}.isdisjoint(self.merged) or not parts.is_plain(mine):
+        if self.merged.has(total) or self.merged.has(added) or not parts.is_plain(mine):
             return None
         between = block.ops[places[zeros] : places[op]]
         if any(total in (*o.outs, *P.bound(o)) for o in between):
             return None
         last = stands[op].at
-        if not all(m.op is op or self.is_added(m, last) for m in self.found.of[mine]):
+        of_mine = (m for m in self.found.of[mine] if not self.found.are_others(base, m))
+        if not all(m.op is op or self.is_added(m, last) for m in of_mine):
             return None
         first = stands[zeros].at
         met = [m for m in self.found.of[others] if first <= m.stand.at < last]
-        if met or (parts.memory.is_outside(others) and not self.is_calm(between, mine)):
+        met = [m for m in met if not self.found.are_others(target, m)]
+        if met or (parts.memory.is_outside(others) and not self.found.is_calm(between, mine)):
             return None
         return zeros
 
@@ -117,15 +150,3 @@ class _Worker:
         """Say whether an access adds to an array, before all of that is added to another one."""
         adds = met.op is not None and is_sum(met.op, self.own)
         return adds and met.writes and met.stand.at < last
-
-    def is_calm(self, between: tuple[P.Operation, ...], mine: Var) -> bool:
-        """Say whether operations write no memory that others know: it may have many names."""
-        memory = self.found.parts.memory
-        for op in P.every(P.Block((), between, P.End("next"))):
-            deed = memory.deeds[op] if isinstance(op, Op) else None
-            if deed is None:
-                continue
-            roots = [memory.of(v) for v in (*deed.writes, *deed.draws) if isinstance(v, Var)]
-            if deed.acts or any(r is None or (r != mine and memory.is_outside(r)) for r in roots):
-                return False
-        return True

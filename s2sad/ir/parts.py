@@ -103,7 +103,7 @@ class Parts:
         if any(v.cell or v.kind.dtype == "object" for v in members):  # type: ignore[attr-defined]
             return False
         given = [o for v in members for o in self.gets.get(v, ()) if isinstance(o, Var)]
-        if not all(isinstance(v.kind, K.Array) and not self._is_part(v) for v in given):
+        if not all(isinstance(v.kind, K.Array) and not self.is_part(v) for v in given):
             return False
         bases = [v for v in members if v not in self.gets and self.shows(v) is None]
         if len(bases) == 1 and not self.bounds.around[bases[0]]:
@@ -118,7 +118,13 @@ class Parts:
         picks = op.primitive.form == "item" and isinstance(kind_of(op.operands[0]), K.Array)
         return picks and self.copies(op.operands[1])
 
-    def _is_part(self, v: Var) -> bool:
+    def is_own_array(self, v: Var) -> bool:
+        """Say whether a variable is an array of numbers that is made where it is bound."""
+        numbers = isinstance(v.kind, K.Array) and v.kind.dtype != "object"
+        return numbers and not v.cell and v not in self.gets and self.is_new(v)
+
+    def is_part(self, v: Var) -> bool:
+        """Say whether a variable is what an index shows of an array, or of a part of it."""
         while (op := self.shows(v)) is not None:
             if op.primitive.form == "item":
                 return True

@@ -43,7 +43,7 @@ def printed(
 ) -> Node:
     """Return the function in which a program prints; no user wrote the names in `temps`.
 
-    Where it `comes_back` to the passes on the tree it has the marks that these read.
+    Where it `comes_back` it has the marks of the tree that it was read from.
     """
     return printed_with_names(program, temps, derived, comes_back).node
 

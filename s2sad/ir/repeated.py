@@ -12,15 +12,13 @@ the last use nobody writes what is read, and the names mean the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.effects import Footprint, commute
 from s2sad.ir.program import Op, Operand, Var
-
-Uses = Mapping[Var, int]
 
 
 @dataclass(frozen=True)

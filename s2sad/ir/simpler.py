@@ -232,7 +232,10 @@ class _Worker:
 
     def op(self, op: Op) -> Ops:
         """Return what stands in the place of an operation, its operands being simple."""
-        if op.primitive.form in ("augmented", "augmented item"):
+        if op.primitive.form in ("put item", "augmented item"):
+            before, op = self.placed(op)
+            return [*before, *self.kept(self.in_place(op))]
+        if op.primitive.form == "augmented":
             return self.kept(self.in_place(op))
         if op.primitive.form == "unpack":
             return self.unpacked(op)
@@ -290,10 +293,49 @@ class _Worker:
             self.uses[value] -= 1  # this does not read it any more
         return self.op(Op((out,), L.SAME, (value,), origin=op.origin))
 
+    def placed(self, op: Op) -> tuple[Ops, Op]:
+        """w = u[1:]; w[...] = x -> u[1:] = x, for a view that is ours"""
+        owner, index, value = op.operands
+        made = self.made.get(owner) if isinstance(owner, Var) and owner not in self.fixed else None
+        if index != P.Const(...) or made is None or made.primitive is not L.ITEM:
+            return [], op
+        whole, inner = made.operands
+        arrays = all(isinstance(kind_of(v), K.Array) for v in (whole, owner))
+        if not arrays or not isinstance(whole, Var) or not self.is_basic(inner):
+            return [], op
+        before: Ops = []
+        at = self.again(inner, before) if self.is_shared(owner) else inner
+        places = (P.Place(whole, (P.Item(at),)),)
+        return before, replace(op, operands=(whole, at, value), writes=places)
+
+    def is_basic(self, index: Operand) -> bool:
+        """Say whether an index shows a part of an array: of numbers, slices, None and `...`."""
+        made = self.made.get(index) if isinstance(index, Var) else None
+        if made is not None and made.primitive in (L.SLICE, L.TUPLE):
+            return all(map(self.is_basic, made.operands))
+        kind = kind_of(index)
+        literal = isinstance(index, P.Const) and index.value in (None, ...)
+        return literal or (isinstance(kind, K.Num) and kind.type == "int" and not kind.either)
+
+    def again(self, index: Operand, ops: Ops) -> Operand:
+        """Return an index that stands a second time."""
+        made = self.made.get(index) if isinstance(index, Var) else None
+        shared = self.is_shared(index)  # it has a name
+        if shared or made is None or made.primitive not in (L.SLICE, L.TUPLE):
+            self.uses.update([index] if isinstance(index, Var) else [])
+            return index
+        out = Var(made.outs[0].name, made.outs[0].kind)
+        given = tuple(self.again(o, ops) for o in made.operands)
+        self.uses[out] += 1
+        ops += self.kept(replace(made, outs=(out,), operands=given))
+        return out
+
     def in_place(self, op: Op) -> Op:
         """u[i] += -x -> u[i] -= x, for a sign that is ours"""
         *first, value = op.operands
         table = L.AUGMENTED if op.primitive.form == "augmented" else L.AUGMENTED_ITEM
+        if op.primitive.form == "put item":
+            return op
         word = {"Add": "Sub", "Sub": "Add"}.get(op.primitive.word)
         bare = self.without_minus(value)
         if word is None or bare is None or value in self.fixed or not _numeric(first[:1]):
@@ -416,6 +458,17 @@ def _folded(worker: _Worker, op: Op) -> Ops | None:
     left, right = map(I.number_of, op.operands)
     value = None if left is None or right is None else I.folded(op.primitive.word, left, right)
     return None if value is None else worker.same(op, value)
+
+
+def _whole(worker: _Worker, op: Op) -> Ops | None:
+    """x[...] -> x, x[:] -> x, of an array with axes: it is the same memory"""
+    owner, index = op.operands
+    kind, made = kind_of(owner), worker.made.get(index) if isinstance(index, Var) else None
+    if made is not None and made.primitive is L.SLICE and {*made.operands} == {P.Const(None)}:
+        index = P.Const(...)
+    if index != P.Const(...) or not isinstance(kind, K.Array) or not kind.rank:
+        return None
+    return worker.op(Op(op.outs, L.SAME, (owner,), origin=op.origin))
 
 
 def _neutral(worker: _Worker, op: Op) -> Ops | None:
@@ -549,6 +602,7 @@ def _kept(worker: _Worker, op: Op) -> Ops | None:
 
 _COPY = L.method("copy")
 _RULES = {
+    "item": (_whole,),
     "call": (_kept, _fitted),
     "method": (_owned,),
     "infix": (_folded, _neutral, _spread, _signed, _scaled),

@@ -1,8 +1,12 @@
-"""Copies of parts of arrays that nobody needs: the part stays what it is for as long as it is read.
+"""Copies of arrays that nobody needs: a part stays what it is for as long as it is read.
 
     t_bar = u_bar[:, 0].copy()
     u_bar[:, 0] = 0.0                u_bar[:, 1] += u_bar[:, 0]
     u_bar[:, 1] += t_bar             u_bar[:, 0] = 0.0
+
+    t_bar = u_bar.copy()
+    x_bar += t_bar * x               x_bar += u_bar * x
+    u_bar[...] = t_bar * y           u_bar[...] = u_bar * y
 
 Before: a derived program. After: the same, where derived code reads parts in the place of copies.
 A copy goes if nobody writes it or knows it, and nobody writes what was copied before it is read for
@@ -17,11 +21,12 @@ from collections import Counter
 from collections.abc import Container, Iterable, Set
 from dataclasses import dataclass, field, replace
 
+from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.accesses import Access, Accesses, accesses
 from s2sad.ir.makers import uses_of
-from s2sad.ir.program import Op, Var
-from s2sad.ir.rebuilt import with_blocks
+from s2sad.ir.program import Op, Operand, Var
+from s2sad.ir.rebuilt import substituted, with_blocks
 from s2sad.primitives import language as L
 
 _COPY = L.method("copy")
@@ -32,7 +37,8 @@ def without_copies(program: P.Program, own: Set[Var]) -> P.Program:
     if not any(_is_copy(op, own) for op in P.every(program.block)):
         return program
     worker = _Worker(accesses(program), uses_of(program), own)
-    return replace(program, block=worker.block(program.block))
+    block = worker.block(program.block)
+    return replace(program, block=substituted(block, worker.same) if worker.same else block)
 
 
 def _is_copy(op: P.Operation, own: Set[Var]) -> bool:
@@ -43,9 +49,12 @@ def _is_copy(op: P.Operation, own: Set[Var]) -> bool:
 
 @dataclass(frozen=True)
 class _Spared:
-    """How a copy goes: what shows the part, where its last reader stands, what is moved there."""
+    """How a copy goes: what shows the part, where its last reader stands, what is moved there.
 
-    shows: Op
+    Nothing shows all of an array.
+    """
+
+    shows: Op | None
     last: int
     moved: Access | None
 
@@ -53,7 +62,7 @@ class _Spared:
 @dataclass
 class _Worker:
     """What is `found` is kept as it is while copies go. Classes of memory that are one with another
-    now are `merged`, and stores have been `moved`.
+    now are `merged`, and stores have been `moved`. A copy of all of an array is the `same` then.
     """
 
     found: Accesses
@@ -61,6 +70,7 @@ class _Worker:
     own: Set[Var]
     merged: set[Var] = field(default_factory=set)
     moved: set[P.Operation] = field(default_factory=set)
+    same: dict[Var, Operand] = field(default_factory=dict)
 
     def block(self, block: P.Block) -> P.Block:
         made: dict[P.Operation, P.Operation] = {}
@@ -73,7 +83,10 @@ class _Worker:
             spared = self.spared(block, k, op) if _is_copy(op, self.own) else None
             if spared is None:
                 continue
-            made[spared.shows] = replace(spared.shows, outs=op.outs)
+            if spared.shows is not None:
+                made[spared.shows] = replace(spared.shows, outs=op.outs)
+            else:
+                self.same[op.outs[0]] = op.operands[0]
             gone.add(op)
             store = spared.moved
             if store is not None and store.op is not None:
@@ -89,11 +102,13 @@ class _Worker:
     def note(self, op: Op, spared: _Spared, end: float) -> None:
         """Note that a part is read in the place of a copy, and where a store stands now."""
         of, parts = self.found.of, self.found.parts
-        whole, root = parts.memory.of(spared.shows.outs[0]), parts.memory.of(op.outs[0])
+        (given,) = op.operands
+        assert isinstance(given, Var)
+        whole, root = parts.memory.of(given), parts.memory.of(op.outs[0])
         assert whole is not None and root is not None
         self.merged.add(root)
-        index = parts.met(spared.shows.outs[0])
-        of[whole] += [replace(met, part=index) for met in of.get(root, ())]
+        index, base = parts.met(given), parts.base(given)
+        of[whole] += [replace(met, part=index, base=base) for met in of.get(root, ())]
         store = spared.moved
         if store is not None and store.op is not None:
             self.moved.add(store.op)
@@ -106,9 +121,11 @@ class _Worker:
         assert isinstance(given, Var)
         parts, shows = found.parts, found.parts.shows(given)
         whole, root = parts.memory.of(given), parts.memory.of(out)
-        if shows is None or shows.primitive is not L.ITEM or shows not in block.ops[:at]:
+        if whole is None or root is None or whole in self.merged or not _are_arrays(given, out):
             return None
-        if whole is None or root is None or self.uses[given] != 1 or whole in self.merged:
+        if shows is None or shows.primitive is not L.ITEM:
+            shows = None
+        elif shows not in block.ops[:at] or self.uses[given] != 1:
             return None
         if not parts.is_plain(whole) or not self.is_ours(root):
             return None
@@ -118,8 +135,12 @@ class _Worker:
         starts = [found.stands[o].at for o in block.ops]
         last = bisect_right(starts, max(met.stand.at for met in readers)) - 1
         start, end = starts[at], found.ends[block.ops[last]]
-        between = [met for met in found.of[whole] if start < met.stand.at <= end]
-        index = parts.met(given)
+        index, base = parts.met(given), parts.base(given)
+        between = [
+            met
+            for met in found.of[whole]
+            if start < met.stand.at <= end and not found.are_others(base, met)
+        ]
         writes = [m for m in between if m.writes and not parts.are_apart(index, m.part)]
         if parts.memory.is_outside(whole):
             mine = [m.op for m in between]
@@ -172,6 +193,11 @@ class _Worker:
         rest = uses_of(P.Program("", P.Block((), block.ops[last + 1 :], P.End("next")), None))
         made = [v for met in readers if met.op not in (None, end) for v in _outs(met.op)]
         return op.operands[0] not in self.own and not any(rest[v] for v in made)
+
+
+def _are_arrays(*some: Var) -> bool:
+    """Say whether values are arrays with axes, in variables that are bound once."""
+    return all(isinstance(v.kind, K.Array) and v.kind.rank and not v.cell for v in some)
 
 
 def _outs(op: P.Operation | None) -> tuple[Var, ...]:

@@ -63,6 +63,7 @@ class Printer:
     names: Naming
     comes_back: bool = True
     pending: dict[Var, Node] = field(default_factory=dict)
+    denied: dict[Node, Node] = field(default_factory=dict)
     turned: bool = False
 
     def expression(self, operand: Operand) -> Node:
@@ -303,7 +304,10 @@ class Printer:
             given = [] if orelse[-1].exc is None else [orelse[-1].exc]
             orelse[-1] = gast.Raise(call("AssertionError", *given), None)
         if orelse and not then and not self.comes_back:
-            return [gast.If(_denied(test), orelse, [])]
+            made = gast.If(_denied(test), orelse, [])
+            if not isinstance(region.origin, P.Undone):
+                self.denied[made] = test
+            return [made]
         return [gast.If(test, then or [gast.Pass()], orelse)]
 
     def chosen(self, region: P.If) -> Block:
@@ -336,16 +340,31 @@ class Printer:
         params = region.body.params
         start = self.copies(params, region.starts)
         over, target = self.value(region.over), self.target(region.target)
-        body = self.block(region.body, params, region.outs) or [gast.Pass()]
+        body = self.round(region.body, params, region.outs)
         done = self.copies(region.outs, params)
         inside, behind = (done, []) if done and _breaks(region.body) else ([], done)
         return [*start, gast.For(target, over, body, inside, None), *behind]
+
+    def round(self, block: P.Block, outs: tuple[Var, ...], leaves: tuple[Var, ...]) -> Block:
+        """Return the body of a loop; where a test of the user's alone ends it, it goes on there.
+
+        if not x < 0.0:                if x < 0.0:
+            s = s * x                      continue
+                                       s = s * x
+        """
+        body = self.block(block, outs, leaves) or [gast.Pass()]
+        last = body[-1]
+        test = self.denied.get(last)
+        if test is None or not isinstance(last.test, gast.UnaryOp):
+            return body
+        leave = locate(gast.If(test, [locate(gast.Continue(), last)], []), last)
+        return [*body[:-1], leave, *last.body]
 
     def repeat(self, region: P.While) -> Block:
         start = self.copies(region.carried, region.starts)
         if region in self.fold.whole:
             test = self.value_of(region.test)
-            body = self.block(region.body, region.carried, region.outs) or [gast.Pass()]
+            body = self.round(region.body, region.carried, region.outs)
             done = self.copies(region.outs, region.carried)
             inside, behind = (done, []) if done and _breaks(region.body) else ([], done)
             return [*start, gast.While(test, body, inside), *behind]

@@ -20,7 +20,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.kinds import Kind
 from s2sad.known.libraries import of_standard_library
-from s2sad.nodes import Node, attribute, call, clone, constant, subscript, tuple_
+from s2sad.nodes import Node, attribute, clone, constant, subscript, tuple_
 
 
 def tangent_kind(kind: Kind) -> Kind:
@@ -42,13 +42,6 @@ def display(kind: Kind, parts: list[Node]) -> Node:
     if isinstance(kind, K.Dict):
         return gast.Dict([constant(key) for key in kind.steps], parts)
     return gast.List(parts, gast.Load()) if isinstance(kind, K.List) else tuple_(parts)
-
-
-def like(value: Node, kind: Kind, parts: list[Node]) -> Node:
-    """Return a structure built like a value, with other parts; an object is made by its class."""
-    if isinstance(kind, K.Obj):
-        return call(call("type", clone(value)), *parts)
-    return display(kind, parts)
 
 
 def is_few(kind: Kind) -> bool:

@@ -134,3 +134,8 @@ def _each(kind: Kind) -> tuple[Kind, ...]:
 def _both(kind: Kind) -> tuple[Kind, ...]:
     assert isinstance(kind, K.Num)
     return replace(kind, type="float", either=False), replace(kind, either=False)
+
+
+def may_be_plain(kind: Kind) -> bool:
+    """Say whether a value may be one of Python's own numbers."""
+    return any(isinstance(k, K.Num) and k.dtype in (None, "any") for k in K.options(kind))

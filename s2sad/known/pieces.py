@@ -9,24 +9,12 @@ alike are of one length, and what a call is given tells what length that is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from s2sad.kinds import Dim
 from s2sad.tree import is_array
-
-Assume = Callable[[Dim], bool]
-
-
-def never(dim: Dim) -> bool:
-    """Assume nothing of a length: say that it may be 1."""
-    return False
-
-
-def of_slices(assume: Assume) -> Assume:
-    """Assume what can be of the lengths of slices; what is given whole may be of length 1."""
-    return lambda dim: isinstance(dim.symbol, Piece) and assume(dim)
 
 
 @dataclass(frozen=True)
@@ -54,16 +42,6 @@ class Form:
     def count(self, lengths: Mapping[str, int]) -> int:
         """Return it as a number, for given lengths; raises KeyError where one is missing."""
         return self.plus + sum(n * lengths[s] for s, n in self.terms)
-
-    def elsewhere(self, table: Mapping[str, Dim]) -> Form | None:
-        """Return it in terms of other lengths: those that its symbols stand for in a table."""
-        total = Form((), self.plus)
-        for symbol, n in self.terms:
-            form = length_form(table.get(symbol))
-            if form is None:
-                return None
-            total = total.added(form, n)
-        return total
 
 
 class Piece(str):
@@ -145,21 +123,3 @@ def count(dim: Dim, lengths: Mapping[str, int]) -> int | None:
         return lengths[dim.symbol] - dim.cut
     except KeyError:
         return None
-
-
-def elsewhere(dim: Dim, table: Mapping[str, Dim]) -> Dim | None:
-    """Return a length as the caller of a function knows it: `table` has the caller's lengths."""
-    if not isinstance(dim.symbol, Piece):
-        known = table.get(dim.symbol)
-        return None if known is None else Dim(known.symbol, known.cut + dim.cut)
-    of, *bounds = (
-        None if f is None else f.elsewhere(table)
-        for f in (dim.symbol.of, dim.symbol.start, dim.symbol.stop)
-    )
-    lost = [
-        f is not None and b is None
-        for f, b in zip((dim.symbol.start, dim.symbol.stop), bounds, strict=True)
-    ]
-    if of is None or any(lost):
-        return None
-    return Dim(piece(of, *bounds), dim.cut)

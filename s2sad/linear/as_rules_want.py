@@ -13,12 +13,12 @@ from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known.dtypes import dtype_of
 from s2sad.known.samples import stacked
 from s2sad.linear.operand_binding import Bound
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import NOTHING, Tangents
 from s2sad.linear.tangents_of import Computed, sequences_made_arrays
-from s2sad.modes.shapes import dtype_of
 from s2sad.primitives import language as L
 from s2sad.rulebook.facts import EXACT
 

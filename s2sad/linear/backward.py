@@ -10,6 +10,7 @@ from s2sad.emitted.listed import listed_like
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.known import spaces
+from s2sad.known.dtypes import NARROW, dtype_of
 from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.fit import cast
@@ -40,7 +41,6 @@ from s2sad.linear.turned_memory import (
 )
 from s2sad.linear.turned_numbers import moves_numbers, turned_numbers
 from s2sad.linear.turned_slots import hand_over, made_by_rule
-from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
 
 ZEROS = (np.zeros_like, np.zeros, runtime.zeros_like, runtime.twin_of)
@@ -83,7 +83,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         turned_method(sweep, op, acc)
         return
     if any(p.object in sweep.values for p in op.writes):
-        raise NotYet(f"{form}, which writes a shadow, turned round")
+        raise NotYet(f"{form}, which writes a shadow")
     if acc.shadows is None and any(v in sweep.values and in_place(sweep, v) for v in op.outs):
         if makes_list(op, sweep, acc.t.table):
             turned_list(sweep, op, acc)
@@ -140,7 +140,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         case "method" if op.primitive.word == "copy":
             acc.add(op.operands[0], bar)
         case _ if any(map(sweep.carries, map(P.variable, P.operands(op)))):
-            raise NotYet(f"{form} of tangents, turned round")
+            raise NotYet(f"{form} of tangents")
 
 
 def taken(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> Bar | None:
@@ -182,7 +182,9 @@ def _numbers_of(
     ((given, dot),) = told.pairs
     if not isinstance(kind, K.Array) or kind.namespace != spaces.NUMPY or kind.dtype != "float64":
         return None
-    if not kind.rank or not isinstance(dot, Var) or not _is_display(sweep, given, kind.rank):
+    if not kind.rank:
+        return None
+    if not isinstance(dot, Var) or not _is_display(sweep, given, kind.rank):
         return None
     return dot, _elements(sweep, given, (), bar, acc)
 

@@ -17,6 +17,7 @@ from s2sad.facts.activity import activity
 from s2sad.facts.fence import fence
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
+from s2sad.known.dtypes import NARROW, dtype_of
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.forward_entry import table_of
 from s2sad.linear.headings import headed
@@ -27,7 +28,6 @@ from s2sad.linear.rematerialised import Part, tests_again
 from s2sad.linear.tangent_table import Table, Tangents
 from s2sad.linear.told_apart import by_identity
 from s2sad.linear.transpose import Turned, transpose
-from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
 from s2sad.requests import Request
 from s2sad.stages import Arrival
@@ -77,7 +77,7 @@ def both_sweeps(d: Derivation, asked: Asked, seeds: Seeds) -> BothSweeps:
     memory = memory_of(d, a)
     wrt = frozenset(request.wrt)
     facts = activity(a.function, a.kinds, wrt, memory, request.has_aux, asked.results)
-    fence(a.function, a.kinds, facts, memory, request.constant, on_program=True)
+    fence(a.function, a.kinds, facts, memory, request.constant)
     d.told[a] = Story(facts, request.wrt)
     program, table = table_of(d, a, request.wrt, facts, True)
     table.guarded = zeros_of(d, a, facts, wrt, asked.arrival, _written(asked))

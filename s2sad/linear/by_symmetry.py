@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from s2sad.ir import program as P
 from s2sad.linear.user_calls import UserCall, name_of
-from s2sad.modes.outside import Lent
 from s2sad.steps.derivation import Derivation, analyse
 from s2sad.steps.pairs import Pair
 
@@ -32,6 +31,6 @@ def pair_by_symmetry(
         return None
     a, base = analyse(d, call.fn, call.params, tuple(call.extra)), name_of(call.fn)
     forward, reverse = d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse")
-    pair = Pair(forward, reverse, wrt, lent=Lent(changed=lent - {"@result"}))
+    pair = Pair(forward, reverse, wrt, lent=lent - {"@result"})
     given = {p for p, o in call.given.items() if isinstance(o, P.OPERANDS)} | {*call.extra}
     return pair if d.again.pair(d, a, pair, frozenset(given - lent)) else None

@@ -14,12 +14,11 @@ from s2sad.known.generators import draws
 from s2sad.linear.constructed import constructed, replaced
 from s2sad.linear.handed_functions import called_with_functions
 from s2sad.linear.operands import kind_of
+from s2sad.linear.rule_refusals import label_of
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.tangents_of import as_array, computed
 from s2sad.linear.user_calls import call_with_tangents, user_call
 from s2sad.linear.zero_tangents import tangent_of
-from s2sad.modes.structured import CONVERSIONS
-from s2sad.modes.tried import label_of
 from s2sad.primitives import language as L
 
 
@@ -58,7 +57,7 @@ def called(t: Tangents, op: Op) -> None:
             "s2sad does not know which function is called here.",
             "Call the function by a name that always means the same function.",
         )
-    if fn in (*CONVERSIONS, dict) and len(args) == 1 and not op.settings:
+    if fn in (list, tuple, float, complex, dict) and len(args) == 1 and not op.settings:
         if isinstance(kind_of(args[0]), K.Iterable_ | K.Unknown) and not t.has(args[0]):
             raise t.cannot(
                 "s2sad has no tangents for the iterable that is made a list here.",

@@ -17,12 +17,12 @@ from s2sad.emitted import returned
 from s2sad.ir import program as P
 from s2sad.kinds import Kind
 from s2sad.known import spaces
+from s2sad.known.mixed import may_be_plain
 from s2sad.linear.operands import Given, kind_of
+from s2sad.linear.returned import Returned
 from s2sad.linear.rule_programs import RuleProgram, parameters
-from s2sad.modes.inline import may_be_plain
-from s2sad.modes.looked_at import Returned
-from s2sad.modes.refs import Refs
 from s2sad.primitives import language as L
+from s2sad.steps.refs import Refs
 
 Results = tuple[P.Operand | None, ...]
 

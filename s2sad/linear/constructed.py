@@ -12,9 +12,9 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
 from s2sad.known.signature import by_position
 from s2sad.linear.operands import kind_of
+from s2sad.linear.rule_refusals import label_of
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.zero_tangents import nothing, part, tangent_of
-from s2sad.modes.tried import label_of
 from s2sad.primitives import language as L
 
 
@@ -64,7 +64,7 @@ def replaced(
     t: Tangents, out: Var, owner: Operand, given: Sequence[tuple[str, Operand]], kind: Kind
 ) -> None:
     """Give p._replace(a=x), or replace(p, a=x), its tangent: the other fields are those of p."""
-    held, named = tangent_of(t, owner), dict(given)
+    held, named = tangent_of(t, owner) if t.has(owner) else None, dict(given)
     fields: list[tuple[str, Operand]] = []
     for i, f in enumerate(K.names_of(kind)):
         if f in named:
@@ -72,6 +72,9 @@ def replaced(
             continue
         take, at = (L.ITEM, (P.Const(i),)) if isinstance(kind, K.Tuple) else (L.field(f), ())
         part = t.emit(take, (out, *at), kind.inside[i])
+        if held is None:  # what is replaced is constant
+            fields.append((f, tangent_of(t, part)))
+            continue
         t.of[part] = dot = t.emit(take, (held, *at), tangent_kind(part.kind))
         fields.append((f, dot))
     if isinstance(kind, K.Tuple):

@@ -38,7 +38,7 @@ def emptied(program: P.Program, entries: Sequence[Entry]) -> P.Program:
         for op in P.every(program.block)
         if isinstance(op, Op) and _is_reversed(op) and uses[op.outs[0]] == 1
     }
-    parts = {v for e in entries if e.taken is None for v in e.parts}
+    parts = {v for e in entries if e.taken is None for v in (*e.parts, *e.read)}
     taken = {e.taken for e in entries if e.taken is not None}
     return replace(program, block=_Emptied(over, parts, taken).block(program.block))
 

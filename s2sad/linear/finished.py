@@ -18,9 +18,11 @@ from s2sad.ir.unused import without_unused
 from s2sad.ir.versions import Versions
 from s2sad.linear.bar_names import named
 from s2sad.linear.both_sweeps import BothSweeps
+from s2sad.linear.computed_again import with_less_kept, with_less_on_tapes
 from s2sad.linear.emptied import emptied
 from s2sad.linear.filled_displays import filled
-from s2sad.linear.forward_entry import named_text, settled
+from s2sad.linear.forward_entry import in_order, named_text, settled
+from s2sad.linear.shapes_kept import with_shapes_on_tapes
 from s2sad.linear.slots import Entry, narrowed, read_in
 from s2sad.linear.stories import Sides, sides_of_one, story_of
 from s2sad.linear.tape import needed_in
@@ -48,7 +50,14 @@ def with_backward(found: BothSweeps, program: P.Program) -> tuple[P.Program, lis
     together = found.made.sweep.written.sharing(program.block.params)
     made = without_last_products(settled(found.table, found.linear, program, together))
     entries = read_in(made, found.made.sweep.entries)
-    made = lazily(without_unused(uncounted(narrowed(made, entries))))
+    temps = found.table.facts.analysed.function.temps
+    plain, (made, entries) = made, with_shapes_on_tapes(made, entries, found.made, temps)
+    entries = with_less_on_tapes(made, entries, found.made.sweep, found.made.forward)
+    changes = made is not plain or any(e.anew for e in entries)
+    made = narrowed(made, entries)
+    if changes:
+        made = in_order(found.table, found.linear, made)
+    made = lazily(without_unused(uncounted(made)))
     once = not found.table.derivation.reusable
     return emptied(made, entries) if once else made, entries
 
@@ -79,6 +88,8 @@ def apart(found: BothSweeps, block: P.Block, forward: Sequence[P.Operation]) -> 
     program = P.Program(found.program.name, P.Block(given, block.ops, block.end), None)
     program, entries = with_backward(found, program)
     made = P.Block(block.params, program.block.ops, program.block.end)
+    if not found.table.outermost:
+        made = with_less_kept(made, needed_in(made, forward, params), found.made.sweep)
     return Apart(made, needed_in(made, forward, params), entries)
 
 

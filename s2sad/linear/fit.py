@@ -16,12 +16,12 @@ from s2sad import runtime
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known.dtypes import NARROW, dtype_of
 from s2sad.known.lifted import lifted, space_among
 from s2sad.known.mixed import is_mixed
 from s2sad.known.spaces import NUMPY
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Tangents, tangent_kind
-from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
 
 _WIDE = ("float64", "complex128")

@@ -37,9 +37,12 @@ from s2sad.ir.printed import Named, printed, printed_with_names
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.simpler import simplified
 from s2sad.ir.spared_copies import without_copies
+from s2sad.ir.sums_first import with_sums_first
+from s2sad.ir.sums_in_arms import with_sums_in_arms
 from s2sad.ir.to_the_end import to_the_end
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
+from s2sad.ir.what_stays import with_what_stays
 from s2sad.linear.abreast import Asked, abreast
 from s2sad.linear.beside import apart
 from s2sad.linear.caught import ANYTHING, Raised
@@ -53,7 +56,6 @@ from s2sad.linear.slots import UNREAD
 from s2sad.linear.tangent_table import NOTHING, Facts, Table, TangentNames, Tangents
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.linear.zero_tangents import nothing
-from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.requests import Request
@@ -62,6 +64,7 @@ from s2sad.steps.callables import all_kinds
 from s2sad.steps.derivation import Analysed, Derivation, analyse, analysis_key, memory_of
 from s2sad.steps.joining import add
 from s2sad.steps.strong import pushed_of
+from s2sad.syntax.definitions import define_with
 
 
 @dataclass(frozen=True)
@@ -252,10 +255,18 @@ def settled(
     made = without_unused(checked(simplified(checked(made), fixed, temps)), fixed)
     if table.backward:
         made = with_one_sum(without_needless(made, fixed, together), fixed)
-        made = with_first_terms(made, fixed)
+        made = with_what_stays(made, fixed)
+        made = with_first_terms(with_sums_in_arms(made, fixed), fixed)
         made = checked(without_copies(made, fixed))
-    made = without_unused(gathered(made, fixed, temps), fixed)
+    made = in_order(table, linear, made)
+    made = with_sums_first(made, fixed) if table.backward else made
     return checked(with_arrays(made, table, fixed))
+
+
+def in_order(table: Table, linear: Linear, made: P.Program) -> P.Program:
+    """Return a derived program whose products and sums are in order, without what nobody reads."""
+    fixed = frozenset(linear.values)
+    return without_unused(gathered(made, fixed, table.facts.analysed.function.temps), fixed)
 
 
 def text_of(table: Table, linear: Linear, made: P.Program, seeded: bool = True) -> Block:

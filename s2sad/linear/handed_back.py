@@ -15,10 +15,10 @@ from s2sad.facts.powers import may_turn_complex
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known.dtypes import NARROW, dtype_of
 from s2sad.linear.both_sweeps import BothSweeps
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Tangents
-from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
 from s2sad.requests import Request
 from s2sad.selected import Selected, part_at

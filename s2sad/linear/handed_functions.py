@@ -10,42 +10,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import gast
 
 from s2sad import kinds as K
 from s2sad import registry, runtime
-from s2sad.errors import Error
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
+from s2sad.linear.handed_vjps import FunctionVjp, function_vjp
 from s2sad.linear.operand_binding import Bound, bound_to
 from s2sad.linear.operands import kind_of
+from s2sad.linear.rule_calls import Called, called_with
+from s2sad.linear.rule_refusals import without
 from s2sad.linear.tangent_table import NOTHING, Tangents
 from s2sad.linear.tangents_of import Computed, computed
 from s2sad.linear.user_calls import captured_here, kinds_given
-from s2sad.modes.guarded import Site
-from s2sad.modes.handed import Called, FunctionVjp, called_with
-from s2sad.modes.tried import without
 from s2sad.nodes import Node, name
 from s2sad.primitives import language as L
-from s2sad.stages import Activity
-from s2sad.steps.handed import function_vjp
-
-
-@dataclass
-class _Worker:
-    """The function at hand, as what derives functions handed over knows it."""
-
-    activity: Activity
-    tangents: Tangents
-
-    def refuse(self, at: object, reason: str, remedy: str) -> Error:
-        """Return an error that points at the user's statement."""
-        return self.tangents.table.cannot(at, reason, remedy)
-
 
 Named = list[tuple[str, Operand]]
 
@@ -84,7 +67,7 @@ def _functions(
     kinds = {nodes[n]: known.get(o) or t.kind(o) for n, (o, _) in bound.arrays.items()}
     found: dict[Operand, Operand] = {}
     for n, node, how in called_with(told.fn, told.out.kind, nodes, kinds.__getitem__):
-        made = _derived(t, told, node, kinds[node], how)
+        made = _derived(t, node, kinds[node], how)
         operand = _pullback(t, made.node)
         dots = _tangents(t, made.captured)
         if isinstance(dots, Var):
@@ -104,16 +87,10 @@ def _bound(t: Tangents, told: Computed) -> Bound:
     return bound_to(t, told, made, word)
 
 
-def _derived(t: Tangents, told: Computed, node: Node, kind: Kind, how: Called) -> FunctionVjp:
+def _derived(t: Tangents, node: Node, kind: Kind, how: Called) -> FunctionVjp:
     """Return the function of value and pullback of a function that is given."""
-    from s2sad.steps.sweeps import writers
-
-    a = t.table.facts.analysed
-    a.kinds.of[node] = kind
-    at = getattr(t.origin, "value", t.origin)
-    site = Site(t.origin, at, name("@"), name("@"), told.out.kind)
-    worker = _Worker(t.table.facts.activity, t)
-    return function_vjp(t.table.derivation, a, worker, site, node, how, writers())
+    t.table.facts.analysed.kinds.of[node] = kind
+    return function_vjp(t, node, how)
 
 
 def _pullback(t: Tangents, node: Node) -> Var:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import gast
 
@@ -16,10 +17,11 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op
 from s2sad.ir.rebuilt import with_blocks
 from s2sad.linear.tangent_table import Table
-from s2sad.nodes import stand_in
-from s2sad.stages import Comment
+from s2sad.nodes import clone, stand_in
+from s2sad.stages import Comment, SourceLike
 from s2sad.steps.joining import answers
-from s2sad.steps.sweeps import heading_of
+from s2sad.write.inside import denoted_in, handed_on, mentions, without_ours
+from s2sad.write.printer import statement_text
 
 _HOLD_OTHERS = (gast.For, gast.While, gast.If, gast.With, gast.Try, gast.Match)
 
@@ -79,6 +81,16 @@ class _Headings:
             return None
         source = self.table.facts.analysed.function.source
         told = answers(self.table.facts.analysed)
-        comment = Comment(heading_of(source, told, statement))
+        comment = Comment(_heading_of(source, told, statement))
         comment.origin = statement
         return stand_in(comment, statement, source)
+
+
+def _heading_of(source: SourceLike, answers: dict[str, bool], origin: Any) -> str:
+    """Return the user's statement as a heading of the backward sweep, without s2sad's own calls."""
+    fn: Any = getattr(origin, "home", source).fn
+    shown = gast.Return(origin.value) if getattr(origin, "returns", False) else origin
+    denoted = denoted_in(fn, dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)))
+    if answers or mentions(shown, denoted):
+        shown = without_ours(clone(shown), denoted, handed_on, answers=answers)
+    return statement_text(shown)

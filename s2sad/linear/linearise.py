@@ -26,6 +26,7 @@ from typing import TypeVar
 
 from s2sad.errors import Error, InternalError
 from s2sad.ir import program as P
+from s2sad.ir.deeds import deed
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear import mirrored
 from s2sad.linear.caught import caught_by
@@ -271,6 +272,14 @@ class _Walk:
         )
 
     def attempt(self, region: P.Try, loop: Loop | None) -> None:
+        kinds = [op for h in region.handlers if h.kind is not None for op in P.every(h.kind)]
+        if any(isinstance(op, Op) and deed(op).acts for op in kinds):
+            raise self.table.cannot(
+                region.origin,
+                "A call tells here which exceptions are caught; s2sad cannot follow what else that "
+                "call does.",
+                "Compute the class of the exception before the try.",
+            )
         active = any(map(self.table.carries, region.outs)) or self.table.acts(region)
         if not active and not _leaves(region):
             self.tangents.add(region)

@@ -95,10 +95,6 @@ def _in_array(values: Mapping[Var, Var], op: Op) -> bool:
     return isinstance(values[owner_of(op)].kind, K.Array)
 
 
-def _is_array(v: Var) -> bool:
-    return isinstance(v.kind, K.Array)
-
-
 def copies(index: Operand, makers: Mapping[Var, Op]) -> bool:
     """Say whether an index picks out a copy: one of arrays or lists does."""
     return any(isinstance(k, K.Array | K.List) for k in parts_of_index(index, makers))

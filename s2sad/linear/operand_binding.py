@@ -15,10 +15,10 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Operand
 from s2sad.kinds import Kind
 from s2sad.linear.operands import kind_of
+from s2sad.linear.rule_binding import BindingError, BoundCall, arrays_of, bind, without_axes
+from s2sad.linear.rule_refusals import label_of, not_taken, useless
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tangents_of import Computed
-from s2sad.modes.bind import BindingError, BoundCall, arrays_of, bind, without_axes
-from s2sad.modes.tried import label_of, not_taken, useless
 from s2sad.nodes import Node
 from s2sad.rulebook.rehearsed import Trial
 

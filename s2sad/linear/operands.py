@@ -13,7 +13,7 @@ from s2sad.errors import InternalError
 from s2sad.ir import program as P
 from s2sad.kinds import Kind
 from s2sad.known import spaces
-from s2sad.modes.refs import Refs
+from s2sad.steps.refs import Refs
 
 Given: TypeAlias = Mapping[str, "P.Operand | tuple[P.Operand, ...]"]
 

@@ -17,6 +17,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.kinds import Kind
 from s2sad.known import spaces
+from s2sad.known.dtypes import NARROW, dtype_of
 from s2sad.known.mixed import is_mixed
 from s2sad.linear.as_rules_want import as_arrays, as_floats
 from s2sad.linear.fit import cast, fit
@@ -24,12 +25,10 @@ from s2sad.linear.operand_binding import Bound, bound_to
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.push import product
 from s2sad.linear.regular_points import kept_back, regular_back
+from s2sad.linear.rule_refusals import RuleRefusal, label_of, refused, without
 from s2sad.linear.ruled import spliced_in
 from s2sad.linear.tangent_table import NOTHING, Tangents, tangent_kind
 from s2sad.linear.tangents_of import Computed
-from s2sad.modes.inline import RuleRefusal
-from s2sad.modes.shapes import NARROW, dtype_of
-from s2sad.modes.tried import label_of, refused, without
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
 

@@ -7,13 +7,13 @@
             return x_bar
         return value, pullback
 
-The pullback runs later: what it reads, and others may change by then, is copied.
+A pullback that lasts runs later: what it reads, and others may change by then, is copied.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import gast
@@ -35,15 +35,35 @@ from s2sad.linear.ready import Stands
 from s2sad.linear.reverse_entry import item, owned_arguments
 from s2sad.linear.stories import Sides
 from s2sad.linear.tangent_table import Tangents, tangent_kind
-from s2sad.modes.shadows import define_with
 from s2sad.nodes import Block, Node, assign, attribute, call, name
 from s2sad.primitives import language as L
 from s2sad.requests import Request
 from s2sad.stages import Arrival
 from s2sad.steps.copying import look_before_copies, work_on_copies
 from s2sad.steps.derivation import Analysed, Derivation
+from s2sad.syntax.definitions import define_with
 from s2sad.syntax.identity import refuse_copy
 from s2sad.syntax.layouts import asks_for_layout
+
+
+def all_of(t: Tangents, bars: Sequence[Operand]) -> Operand:
+    """Return a tuple of cotangents."""
+    return t.emit(L.TUPLE, bars, K.UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Pullback:
+    """A function of value and pullback: its name, what it says of itself, its cotangent's name.
+
+    The pullback may be `lasting`, or run at once. What it gives is what `together` makes of several
+    cotangents.
+    """
+
+    entry: str
+    doc: str
+    seed: str
+    lasting: bool = True
+    together: Callable[[Tangents, Sequence[Operand]], Operand] = all_of
 
 
 @dataclass(frozen=True)
@@ -54,21 +74,22 @@ class _Vjp:
     analysed: Analysed
     request: Request
     found: BothSweeps
+    how: Pullback
 
 
-def pullback_entry(
-    d: Derivation, a: Analysed, request: Request, entry: str, doc: str, seed: str
-) -> Node:
+def pullback_entry(d: Derivation, a: Analysed, request: Request, how: Pullback) -> Node:
     """Return f_vjp(*args), which gives the value and a pullback."""
     result, kind = a.function.result, a.kinds.result
     if request.has_aux and isinstance(kind, K.Tuple):
         kind = kind.items[0]
-    bar = Var(seed, _given(kind))
+    bar = Var(how.seed, _given(kind))
     given = Bar(None, parts=(Bar(bar), None)) if request.has_aux else Bar(bar)
     asked = Asked(request, a, Arrival(), frozenset({result}), Stands(apart=True))
-    vjp = _Vjp(d, a, request, both_sweeps(d, asked, lambda t: {result: given}))
+    vjp = _Vjp(d, a, request, both_sweeps(d, asked, lambda t: {result: given}), how)
     t = Tangents(vjp.found.table)
-    block = kept_outside(t, _inner(vjp, bar))
+    block = _inner(vjp, bar)
+    if how.lasting:
+        block = kept_outside(t, block)
     forward = (*vjp.found.forward, *t.ops)
     inner = apart(vjp.found, block, forward)
     end = P.End("next", (vjp.found.value, *inner.needed))
@@ -79,7 +100,8 @@ def pullback_entry(
     whole = with_forward(vjp.found, _with_pullback(vjp, whole, inner), inner.entries)
     text = text_of_sweeps(vjp.found, whole)
     tell(vjp.found, Sides(text.program.block, text.names, inner.block, tuple(inner.entries)))
-    return look_before_copies(d, a, define_with(a.function.node, entry, doc, text.body, []))
+    node = define_with(a.function.node, how.entry, how.doc, text.body, [])
+    return look_before_copies(d, a, node) if how.lasting else node
 
 
 def _given(kind: K.Kind) -> K.Kind:
@@ -94,7 +116,7 @@ def _inner(vjp: _Vjp, bar: Var) -> P.Block:
     found, request = vjp.found, vjp.request
     t = Tangents(found.table)
     bars = derivatives(t, found, request)
-    result = bars[0] if request.single else t.emit(L.TUPLE, bars, K.UNKNOWN)
+    result = bars[0] if request.single else vjp.how.together(t, bars)
     return backward_block(found, (bar,), t.ops, result)
 
 
@@ -104,6 +126,8 @@ def _copies(vjp: _Vjp, program: P.Program, needed: Iterable[Var]) -> Block:
     copies = [*work_on_copies(d, a)]
     if found.made.shadows is not None:
         copies += owned_arguments(d, found, vjp.request, copies)
+    if not vjp.how.lasting:
+        return copies
     done = {s.targets[0].id for s in copies}
     known = memories(program)
     read = set(filter(None, map(known.of, needed)))
@@ -130,9 +154,11 @@ def _with_pullback(vjp: _Vjp, whole: P.Program, inner: Apart) -> P.Program:
     known = memories(whole)
     value = whole.block.end.results[0]
     needed = inner.needed
-    captured = _apart(t, known, needed)
+    captured = _apart(t, known, needed) if vjp.how.lasting else needed
     function = pullback_of(vjp.found, t, inner.block, dict(zip(needed, captured, strict=True)))
-    read = set(filter(None, map(known.of, needed))) if captured == needed else set()
+    read = set[Var]()
+    if vjp.how.lasting and captured == needed:
+        read |= set(filter(None, map(known.of, needed)))
     given: list[Operand] = [_own(t, known, read, value)]
     if vjp.request.has_aux:
         parts = [item(t, value, 0), item(t, value, 1)]

@@ -21,20 +21,19 @@ from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.rebuilt import with_blocks
 from s2sad.kinds import Kind
 from s2sad.known import spaces
+from s2sad.known.dtypes import dtype_of
 from s2sad.linear.as_rules_want import as_arrays, as_floats
 from s2sad.linear.operand_binding import Bound, bound_to, moving
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.raising import may_raise, refuse_caught
 from s2sad.linear.regular_points import chosen, regular, zero_test
+from s2sad.linear.rule_binding import arrays_of
+from s2sad.linear.rule_refusals import RuleRefusal, refused, wants_zeros, without
 from s2sad.linear.ruled import spliced_in
 from s2sad.linear.seen_alike import seen_alike, surely_shows
 from s2sad.linear.tangent_table import NOTHING, Table, Tangents
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.zero_tangents import nothing
-from s2sad.modes.bind import arrays_of
-from s2sad.modes.inline import RuleRefusal
-from s2sad.modes.shapes import dtype_of
-from s2sad.modes.tried import refused, wants_zeros, without
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
 

@@ -106,6 +106,13 @@ class Written:
         found = (self.order[w][0] for w in self.of(v))
         return around == loops and not any(first < at < last for at in found)
 
+    def stays(self, op: P.Operation, later: P.Operation, v: Var) -> bool:
+        """Say whether memory holds the same before an operation and a later one of its block."""
+        if self.open or op not in self.order or later not in self.order:
+            return False
+        first, last = self.order[op][0], self.order[later][0]
+        return first <= last and not any(first <= self.order[w][0] < last for w in self.of(v))
+
 
 def _is_of_arrays(kind: K.Kind) -> bool:
     """Say whether a value is an array, or a tuple of such and of numbers."""

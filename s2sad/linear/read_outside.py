@@ -15,7 +15,7 @@ from s2sad.facts.fence import check_managers
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.ir.rebuilt import with_blocks
-from s2sad.linear.tangent_table import NotYet, Tangents
+from s2sad.linear.tangent_table import Tangents
 from s2sad.nodes import dotted
 from s2sad.primitives import language as L
 from s2sad.steps.derivation import Analysed, Derivation, memory_of
@@ -90,7 +90,7 @@ def kept_outside(t: Tangents, block: P.Block) -> P.Block:
                 table[o] = t.call(t.table.helper(runtime.private), (o,), o.kind)
     made = _reading(block, table) if table else block
     if any(True for _ in data_outside(made.ops)):
-        raise NotYet("a region of the backward sweep that reads what is outside")
+        raise t.cannot("s2sad cannot keep what a derivative of this reads outside the function.")
     return made
 
 

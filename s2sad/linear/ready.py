@@ -72,28 +72,40 @@ def ready(table: Table, wrt: Sequence[str], stands: Stands) -> Ready:
     return Ready(table, linear, sweep, stands)
 
 
-def ready_to_reverse(
-    d: Derivation, call: UserCall, wrt: tuple[str, ...], lent: frozenset[str]
-) -> Ready:
+NOTHING_MET = Arrival()
+
+
+@dataclass(frozen=True)
+class Meets:
+    """What a called function meets in its caller.
+
+    Memory is `lent` to it; zeros by structure, and values that are infinite, may arrive.
+    """
+
+    lent: frozenset[str] = frozenset()
+    arrival: Arrival = NOTHING_MET
+
+
+def ready_to_reverse(d: Derivation, call: UserCall, wrt: tuple[str, ...], meets: Meets) -> Ready:
     """Return a function that is called, ready to be turned round."""
-    key: Any = ("ready on the program", key_of(call, wrt, lent))
+    key: Any = ("ready on the program", key_of(call, wrt, meets))
     known = d.forwards.get(key)
     if isinstance(known, Ready):
         return known
     a = analyse(d, call.fn, call.params, tuple(call.extra))
     facts = activity_of(d, a, wrt, True)
-    fence(a.function, a.kinds, facts, memory_of(d, a), on_program=True)
+    fence(a.function, a.kinds, facts, memory_of(d, a))
     d.told[a] = Story(facts, wrt)
-    lent = frozenset(a.function.result if n == "@result" else n for n in lent)
+    lent = frozenset(a.function.result if n == "@result" else n for n in meets.lent)
     _, table = table_of(d, a, wrt, facts, False, Around(lent=lent))
-    table.guarded = zeros_of(d, a, facts, frozenset(wrt), Arrival(zeros=True))
+    table.guarded = zeros_of(d, a, facts, frozenset(wrt), meets.arrival)
     d.forwards[key] = found = ready(table, wrt, Stands(lent=bool(lent)))
     return found
 
 
-def key_of(call: UserCall, wrt: tuple[str, ...], lent: frozenset[str]) -> Any:
+def key_of(call: UserCall, wrt: tuple[str, ...], meets: Meets) -> Any:
     """Return what tells functions apart that are turned round: one text serves all calls alike."""
-    return analysis_key(call.fn, call.params, tuple(call.extra)), wrt, lent
+    return analysis_key(call.fn, call.params, tuple(call.extra)), wrt, meets
 
 
 def _handed(memory: Memories, table: Table, stands: Stands) -> frozenset[Var]:

@@ -14,6 +14,7 @@ from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known.dtypes import NARROW, dtype_of
 from s2sad.known.lifted import space_among
 from s2sad.known.mixed import is_mixed
 from s2sad.known.spaces import NUMPY
@@ -21,8 +22,6 @@ from s2sad.linear.operand_binding import Bound
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tangents_of import Computed
-from s2sad.modes.guarded import chosen_kind
-from s2sad.modes.shapes import NARROW, dtype_of
 from s2sad.primitives import language as L
 from s2sad.stages import Guard
 
@@ -152,7 +151,7 @@ def chosen(
     where = t.table.numpy("where", kind, places)
     simple = isinstance(tested, K.Num | K.Array) and isinstance(kind, K.Num | K.Array)
     if not simple or is_mixed(kind):
-        return t.call(where, (test, value, other), chosen_kind(places, kind))
+        return t.call(where, (test, value, other), _chosen_kind(places, kind))
     dims, mine = (k.dims if isinstance(k, K.Array) else () for k in (tested, kind))
     dims = dims if len(dims) >= len(mine) else mine
     dtype, narrow = dtype_of(kind) or "float64", dtype_of(places)
@@ -161,3 +160,23 @@ def chosen(
         made = K.Array(str(narrow), dims, space)
         out = t.emit(L.method("astype"), (out, t.table.numpy(str(narrow), made)), made)
     return out
+
+
+def _chosen_kind(places: Kind, numbers: Kind) -> Kind:
+    """Return the kind of what np.where takes from an operand: its numbers, where the result is."""
+    if not K.is_complex(numbers):
+        return K.erase_value(places)
+    dtypes = [_own_dtype(k) for k in K.carriers(numbers)]
+    return K.union(
+        K.Array(dtype, k.dims, k.namespace) if isinstance(k, K.Array) else K.Num("complex", "any")
+        for k in K.options(places)
+        for dtype in dtypes
+    )
+
+
+def _own_dtype(kind: Kind) -> str:
+    """Return the dtype of a number or an array; that of an array of Python's numbers."""
+    dtype = kind.dtype if isinstance(kind, K.Num | K.Array) else None
+    if dtype in (None, "any"):
+        return "complex128" if K.is_complex(kind) else "float64"
+    return str(dtype)

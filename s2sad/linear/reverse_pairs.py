@@ -20,6 +20,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
+from s2sad.ir.memories import is_written
 from s2sad.ir.program import Var
 from s2sad.linear.both_sweeps import BothSweeps
 from s2sad.linear.by_identity import is_memory, is_structure
@@ -29,19 +30,20 @@ from s2sad.linear.finished import apart, tell, text_of_sweeps, with_forward
 from s2sad.linear.function_facts import listed
 from s2sad.linear.headings import headed
 from s2sad.linear.read_outside import data_outside, kept_outside, note_outside
-from s2sad.linear.ready import key_of, ready_to_reverse
+from s2sad.linear.ready import Meets, key_of, ready_to_reverse
+from s2sad.linear.shapes_kept import bound_by_operations, shapes_alone
 from s2sad.linear.stories import Sides, story_of_reverse
 from s2sad.linear.tangent_table import Tangents, tangent_kind
+from s2sad.linear.tape import needed_in
 from s2sad.linear.transpose import parted, transpose
 from s2sad.linear.user_calls import UserCall, name_of
-from s2sad.modes.assemble import wrapped
-from s2sad.modes.shadows import define_with
 from s2sad.names import Names
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.steps.derivation import Derivation, memory_of
 from s2sad.steps.joining import add
 from s2sad.steps.parts import sentence, title_of
+from s2sad.syntax.definitions import define_with, wrapped
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,9 @@ class Reverse:
     values: bool = False
 
 
+_SHAPE = L.field("shape")
+
+
 def own_bar(v: Var) -> Bar:
     """Return a cotangent that is handed over: memory that may be changed in place."""
     return Bar(v, isinstance(v.kind, K.Array) or is_structure(v.kind))
@@ -73,14 +78,14 @@ def reverse_pair(
     d: Derivation,
     call: UserCall,
     wrt: tuple[str, ...],
-    lent: frozenset[str],
+    meets: Meets,
     bare: bool = False,
 ) -> Reverse:
     """Return the forward and the reverse of a function that is called.
 
     A `bare` forward runs beside the reverse: it gives no value, only what the reverse reads.
     """
-    key: Any = ("reverse on the program", key_of(call, wrt, lent), bare)
+    key: Any = ("reverse on the program", key_of(call, wrt, meets), bare)
     key += (frozenset(call.given),) if goes_by_symmetry(d, call) else ()
     supplied = _supplied(call) - {*wrt}
     key += (supplied,)
@@ -89,7 +94,7 @@ def reverse_pair(
         if _begun(key) in d.forwards:
             d.forwards[_met(key)] = True
         return known
-    symmetric = pair_by_symmetry(d, call, wrt, lent)
+    symmetric = pair_by_symmetry(d, call, wrt, meets.lent)
     if symmetric is not None:
         known = Reverse(
             symmetric.forward,
@@ -101,7 +106,7 @@ def reverse_pair(
         )
         d.forwards[key] = known
         return known
-    first = ready_to_reverse(d, call, wrt, lent)
+    first = ready_to_reverse(d, call, wrt, meets)
     linear, table = first.linear, first.table
     a, program = table.facts.analysed, table.facts.program
     d.met_outside |= {*data_outside(program.block.ops)}
@@ -147,11 +152,18 @@ def reverse_pair(
     mine = {params[p] for p in supplied & params.keys() if not params[p].cell}
     passed = [v for v in reverse.needed if v in mine and not met]
     saved = [v for v in reverse.needed if v not in passed]
+    bound = bound_by_operations(forward) | {*program.block.params}
+    block, shapes = shapes_alone(reverse.block, saved, bound, a.function.temps)
+    read = {*needed_in(block, forward, program.block.params)}
+    reverse = dataclasses.replace(reverse, block=block)
+    saved = [v for v in saved if v in read or v in shapes]
+    taken = [shapes.get(v, v) for v in saved]
     keeps = bool(saved) or met or bool(call.extra)
     found = dataclasses.replace(found, passed=tuple(v.name for v in passed), saved=keeps)
     d.forwards[key] = found
     t = Tangents(table)
-    kept = saved[0] if len(saved) == 1 else t.emit(L.TUPLE, saved, K.UNKNOWN)
+    values = [t.emit(_SHAPE, (v,), shapes[v].kind) if v in shapes else v for v in saved]
+    kept = values[0] if len(saved) == 1 else t.emit(L.TUPLE, values, K.UNKNOWN)
     given_back = kept if bare else t.emit(L.TUPLE, (value, kept), K.UNKNOWN)
     block = P.Block(program.block.params, (*forward, *t.ops), P.End("next", (given_back,)))
     whole = with_forward(both, dataclasses.replace(program, block=block), reverse.entries)
@@ -161,19 +173,20 @@ def reverse_pair(
         doc = f"What {found.reverse} reads of {where}."
     text = text_of_sweeps(both, whole)
     sides = Sides(
-        text.program.block, text.names, reverse.block, tuple(reverse.entries), tuple(saved)
+        text.program.block, text.names, reverse.block, tuple(reverse.entries), tuple(taken)
     )
     story = d.told[a]
     tell(both, sides)
     if keeps:
         node = define_with(a.function.node, found.forward, doc, text.body, [])
         add(d, node, a.function.source.fn, a)
-    block = _of_reverse(reverse.block, saved, [*passed, *given], keeps)
-    text = text_of_sweeps(both, P.Program(found.reverse, block, None))
+    block = _of_reverse(reverse.block, taken, [*passed, *given], keeps)
+    turned = P.Program(found.reverse, block, None)
+    text = text_of_sweeps(both, turned)
     if d.telling:
         there = dataclasses.replace(sides, names_there=text.names)
         d.told[a] = story_of_reverse(both, there, story)
-    doc = _doc_of_reverse(found, where, [v.name for v in bars.values()])
+    doc = _doc_of_reverse(found, where, [v.name for v in bars.values()], is_written(turned, bar))
     add(d, _defined(found.reverse, block.params, doc, text.body), a.function.source.fn, a)
     return found
 
@@ -214,10 +227,11 @@ def _of_reverse(block: P.Block, saved: list[Var], given: list[Var], keeps: bool)
     return P.Block((kept, *given), (*start, *block.ops), block.end)
 
 
-def _doc_of_reverse(pair: Reverse, where: str, shadows: list[str]) -> str:
-    """Return the docstring of a reverse."""
+def _doc_of_reverse(pair: Reverse, where: str, shadows: list[str], overwritten: bool) -> str:
+    """Return the docstring of a reverse; the adjoint of the result may be `overwritten`."""
     by = f" with respect to {listed(pair.active)}" if pair.active else ""
-    results = (*pair.shadows, *(["its result"] if pair.seeded else []))
+    result = "its result (overwritten)" if overwritten else "its result"
+    results = (*pair.shadows, *([result] if pair.seeded else []))
     several = "adjoints" if len(results) > 1 else "adjoint"
     given = f", given the {several} of {listed(results)}" if results else ""
     updated = f"; updates {listed(tuple(shadows))} in place" if shadows else ""

@@ -14,7 +14,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import is_structure
 from s2sad.linear.operands import is_array, kind_of
-from s2sad.linear.tangent_table import NotYet, Tangents, tangent_kind
+from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.woven import maker_of
 from s2sad.primitives import language as L
 
@@ -71,7 +71,10 @@ def _entries(
         over = t.emit(L.method("items"), (owner,), K.UNKNOWN)
         return over, (key, target), (Drawn(target, owner, key),)
     if not isinstance(target, tuple) or len(target) != 2 or not isinstance(target[0], Var):
-        raise NotYet("a loop over entries that are not taken apart, turned round")
+        raise t.cannot(
+            "s2sad cannot run a loop backward over the entries of a dict that it takes whole.",
+            "Take each entry apart in the loop: `for key, value in d.items():`.",
+        )
     return over, target, (Drawn(target[1], owner, target[0]),)
 
 
@@ -111,7 +114,10 @@ def _of_tuple(
     """Draw from a list of what a tuple holds: its cotangents are found by an index."""
     item = K.union(kind.items)
     if isinstance(item, K.Unknown):
-        raise NotYet("a loop over a tuple of several kinds, turned round")
+        raise t.cannot(
+            "This loop runs over a tuple of values of several kinds; s2sad cannot run it backward.",
+            "Write the rounds one after the other, or keep values of one kind together.",
+        )
     made = t.call(P.Outer("list", K.Known(list)), (source,), K.List(item))
     t.give(made, t.call(P.Outer("list", K.Known(list)), (t.maybe(source),), K.List(item)))
     return (Drawn(target, made, index),)

@@ -20,8 +20,8 @@ from s2sad.errors import Error
 from s2sad.ir import program as P
 from s2sad.ir.from_tree import program_of
 from s2sad.kinds import Dim, Kind
+from s2sad.known.mixed import may_be_plain
 from s2sad.linear.for_numbers import for_numbers
-from s2sad.modes.inline import may_be_plain
 from s2sad.primitives import language as L
 from s2sad.steps.derivation import Analysed, Derivation, analyse, memory_of
 from s2sad.syntax.decided import SettledNum, settled

@@ -41,11 +41,11 @@ from s2sad.linear.rule_programs import (
     program_for,
     unasked,
 )
+from s2sad.linear.rule_refusals import RuleRefusal
 from s2sad.linear.said_anyway import shorter
-from s2sad.modes.inline import RuleRefusal
-from s2sad.modes.refs import Refs
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
+from s2sad.steps.refs import Refs
 from s2sad.syntax.decided import Decided, SettledNum, SettledStr
 
 if TYPE_CHECKING:

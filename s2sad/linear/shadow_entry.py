@@ -27,7 +27,6 @@ from s2sad.linear.inner_pullbacks import backward_block, pullback_of
 from s2sad.linear.ready import Stands
 from s2sad.linear.stories import Sides
 from s2sad.linear.tangent_table import Tangents, tangent_kind
-from s2sad.modes.shadows import Shadows, define_with
 from s2sad.names import Names
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
@@ -36,6 +35,7 @@ from s2sad.stages import Arrival
 from s2sad.steps.derivation import Analysed, Derivation, memory_of
 from s2sad.steps.parts import title_of
 from s2sad.steps.shadows import doc_of, shadowed_arguments, wants_seed
+from s2sad.syntax.definitions import define_with
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,6 @@ def _in_batch(found: BothSweeps, forward: Forward, inner: P.Block) -> Block:
 
 
 def _doc(d: Derivation, a: Analysed, request: Request, given: _Given) -> str:
-    shadows = {n: v.name for n, v in given.shadows.items()}
-    active = tuple(n for n in request.wrt if n not in shadows)
-    told = Shadows(shadows, active=active, order=request.shadowed)
-    return doc_of(title_of(d, a.function.source), a, told, request.batch)
+    shadows = [v.name for v in given.shadows.values()]
+    active = [n for n in request.wrt if n not in given.shadows]
+    return doc_of(title_of(d, a.function.source), a, shadows, active, request.batch)

@@ -20,6 +20,7 @@ from s2sad.linear.tape import met_in
 from s2sad.primitives import language as L
 
 _AGAIN = "run over again"  # no word of Python's: it does not print
+_SHAPE, _NOTHING = L.field("shape"), P.Const(None)
 UNREAD = "_"  # the name of what a loop binds and nobody reads
 
 
@@ -29,7 +30,8 @@ class Entry:
 
     `taken` is what comes from the tape, `parts` are the variables that its parts have there. Where
     a loop runs over the tape, nothing is `taken`; it may run `again` over other things, as many.
-    Somebody reads the parts at the places that `stay`.
+    Somebody reads the parts at the places that `stay`; others are computed `anew` of these. Of some
+    the `shapes` are kept: a place, and what holds the shape.
     """
 
     given: tuple[Var, ...]
@@ -37,6 +39,14 @@ class Entry:
     parts: tuple[Var, ...]
     stay: tuple[int, ...] = ()
     again: bool = False
+    anew: tuple[Op, ...] = ()
+    shapes: tuple[tuple[int, Var], ...] = ()
+
+    @property
+    def read(self) -> tuple[Var, ...]:
+        """What is taken from the tape of each entry."""
+        shapes = dict(self.shapes)
+        return tuple(shapes.get(i, self.parts[i]) for i in self.stay)
 
     @property
     def goes(self) -> bool:
@@ -48,6 +58,16 @@ def read_in(program: P.Program, entries: Sequence[Entry]) -> list[Entry]:
     """Return what of the entries of tapes a program reads."""
     read = frozenset(_read(program.block)) if entries else frozenset()
     return [replace(e, stay=tuple(i for i, v in enumerate(e.parts) if v in read)) for e in entries]
+
+
+def rows_of(
+    entries: Sequence[Entry], forward: Sequence[P.Operation]
+) -> list[list[tuple[Operand, ...]]]:
+    """Return what is put into each entry on the ways to its end, as a forward sweep was turned."""
+    every = P.every(P.Block((), tuple(forward), P.End("next")))
+    tuples = (o for o in every if isinstance(o, Op) and o.primitive is L.TUPLE)
+    displays = {o.outs[0]: o.operands for o in tuples}
+    return [[displays[v] for v in e.given if v in displays] for e in entries]
 
 
 def narrowed(program: P.Program, entries: Sequence[Entry]) -> P.Program:
@@ -98,20 +118,29 @@ class _Narrow:
 
     def op(self, op: Op) -> list[Op]:
         for entry in self.entries:
-            stay = entry.stay
+            takes = op.primitive is L.UNPACK and op.operands == (entry.taken,)
             if entry.goes and _handles(op, entry):
-                return []
+                return [*entry.anew] if takes else []
             if not {*entry.given}.isdisjoint(op.outs):
-                return self.made(op, [op.operands[i] for i in stay])
-            if entry.taken is not None and op.primitive is L.UNPACK:
-                if op.operands == (entry.taken,):
-                    return self.apart(op, [entry.parts[i] for i in stay])
+                return self.made(op, entry)
+            if entry.taken is not None and takes:
+                return [*self.apart(op, [*entry.read]), *entry.anew]
         return [replace(op, settings=()) if has_other(op) else op]
 
-    def made(self, op: Op, parts: list[Operand]) -> list[Op]:
+    def made(self, op: Op, entry: Entry) -> list[Op]:
+        ops: list[Op] = []
+        parts = list[Operand]()
+        shapes = dict(entry.shapes)
+        for i in entry.stay:
+            part = op.operands[i]
+            if i in shapes and part != _NOTHING:
+                shape = Var("", shapes[i].kind)
+                ops.append(Op((shape,), _SHAPE, (part,), origin=op.origin))
+                part = shape
+            parts.append(part)
         if len(parts) == 1:
-            return [replace(op, primitive=L.SAME, operands=tuple(parts))]
-        return [replace(op, operands=tuple(parts))]
+            return [*ops, replace(op, primitive=L.SAME, operands=tuple(parts))]
+        return [*ops, replace(op, operands=tuple(parts))]
 
     def apart(self, op: Op, parts: list[Var]) -> list[Op]:
         if len(parts) == 1:
@@ -122,10 +151,11 @@ class _Narrow:
         if isinstance(region, P.For):
             for entry in self.entries:
                 if entry.taken is None and P.flat(region.target) == entry.parts:
-                    parts = tuple(entry.parts[i] for i in entry.stay)
+                    parts = entry.read
                     target = parts[0] if len(parts) == 1 else parts or Var(UNREAD, K.UNKNOWN)
                     over = self.again.get(region.over) if entry.goes else None
-                    region = replace(region, target=target, over=over or region.over)
+                    body = replace(region.body, ops=(*entry.anew, *region.body.ops))
+                    region = replace(region, target=target, over=over or region.over, body=body)
         return with_blocks(region, self.block)
 
 

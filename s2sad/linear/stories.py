@@ -297,8 +297,7 @@ class _Teller:
             assert isinstance(tape, Var) and isinstance(entry, Var)
             tapes.add(tape)
             number += 1  # of the group
-            stay = entries[entry].stay
-            parts = [entries[entry].parts[i] for i in stay]
+            parts = entries[entry].read
             for at, (value, part) in enumerate(zip(made[entry].operands, parts, strict=True)):
                 if isinstance(value, Var):
                     kept = self.keep(value, self.sides.names.given(tape), part)

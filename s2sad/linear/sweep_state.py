@@ -77,7 +77,8 @@ class Sweep:
     place of a call, `temps` are results of operations on tangents. The `loops` are those around;
     one that is `called` may run often, too. `tape` is that of the loops, `entries` are what is put
     there. Memory that is `handed` to others is not put back, by called functions neither. The
-    `reasons` say why there are values that the user's program has not.
+    `reasons` say why there are values that the user's program has not. In the block at hand arrays
+    are `held`: each with the operation that reads it, and its copy.
     """
 
     values: dict[Var, Var]
@@ -93,6 +94,7 @@ class Sweep:
     entries: list[Entry] = field(default_factory=list)
     handed: frozenset[Var] = frozenset()
     reasons: dict[Var, Reason] = field(default_factory=dict)
+    held: list[tuple[Var, Op, Var]] = field(default_factory=list)
 
     def note_copy(self, out: Var, v: Var, op: Op) -> None:
         """Note that memory is copied where an operation reads it, as others write it later."""
@@ -204,10 +206,14 @@ class Sweep:
         return back and self.written.still(maker, op, owner)
 
     def copied(self, v: Var, t: Tangents, op: Op) -> Var:
-        """Copy memory where an operation reads it."""
+        """Copy memory where an operation reads it; one copy serves all that read the same."""
+        for held, reader, copy in self.held:
+            if held is v and self.written.stays(op, reader, v):
+                return copy
         out, numbers = Var(v.name, v.kind), all(isinstance(k, K.Num) for k in v.kind.inside)
         if isinstance(v.kind, K.Array) or (isinstance(v.kind, K.List) and numbers):
             made = Op((out,), L.method("copy"), (v,), (), (Place(v),), (), op.origin)
+            self.held.append((v, op, out))
         else:
             made = _called(t, runtime.private, v, out, op)
         self.copies.append(made)

@@ -13,6 +13,7 @@ from s2sad import kinds as K
 from s2sad.errors import Error, MissingRuleError, UnsupportedError
 from s2sad.errors import Place as ErrorPlace
 from s2sad.facts.closures import closed
+from s2sad.facts.places import laid_out
 from s2sad.inside import hook_here
 from s2sad.ir import program as P
 from s2sad.ir.flows import Flows
@@ -24,12 +25,11 @@ from s2sad.known.lifted import space_among
 from s2sad.known.pieces import Piece
 from s2sad.known.unread import by_cause, undecided
 from s2sad.linear.operands import kind_of
-from s2sad.modes.refs import Refs
-from s2sad.modes.writes import laid_out
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
 from s2sad.stages import Activity, Aliases, Pushed, Zeros
 from s2sad.steps.derivation import Analysed, Derivation
+from s2sad.steps.refs import Refs
 
 NOTHING = P.Const(None)
 ELSEWHERE = "Write it with plain operations, or make its inputs Const."
@@ -37,7 +37,7 @@ _OF_INDICES = ("slice", "tuple", "infix", "prefix")
 
 
 class NotYet(NotImplementedError):
-    """What the passes from program to program cannot do yet; the passes on the tree do it."""
+    """What reverse mode cannot turn round yet; `refusing` tells the user where that is."""
 
 
 @dataclass(frozen=True)
@@ -288,6 +288,14 @@ class Tangents:
     ) -> Error:
         """Return an error that says what has no derivative here."""
         return self.table.cannot(self.at, reason, remedy, cls)
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Refuse, at the operation that is handled, what reverse mode cannot turn round yet."""
+        try:
+            yield
+        except NotYet as why:
+            raise self.cannot(f"Reverse mode does not support this yet: {why}.") from None
 
     def without_rule(self, reason: str, remedy: str) -> Error:
         """Return an error that says that a function called here has no rule for it."""

@@ -9,7 +9,8 @@ is none. Its settings say which function it is, and by which names the last of w
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import gast
@@ -21,15 +22,25 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known.samples import stacked
 from s2sad.linear.operands import kind_of
+from s2sad.linear.rule_refusals import label_of
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.zero_tangents import nothing
-from s2sad.modes.operations import OPERATOR_FUNCTIONS
-from s2sad.modes.tried import label_of
 from s2sad.primitives import language as L
 from s2sad.rulebook.rule import Rule
 from s2sad.syntax.fresh import gives_new
 
-OPERATORS: dict[str, object] = {op.__name__: fn for op, fn in OPERATOR_FUNCTIONS.items()}
+OPERATORS: Mapping[str, object] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "Div": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "Pow": operator.pow,
+    "MatMult": operator.matmul,
+    "USub": operator.neg,
+    "UAdd": operator.pos,
+}
 
 
 @dataclass(frozen=True)

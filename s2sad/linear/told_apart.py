@@ -34,7 +34,7 @@ from s2sad.linear.part_by_part import kind_in_the_end, kinds_of
 from s2sad.linear.ready import Ready, ready_to_reverse
 from s2sad.linear.swapped import are_apart
 from s2sad.linear.tangent_table import Tangents
-from s2sad.linear.turned_calls import lent_to, passes_nothing
+from s2sad.linear.turned_calls import met_by, passes_nothing
 from s2sad.linear.turned_hooks import is_known_elsewhere
 from s2sad.linear.turned_lists import makes_list
 from s2sad.linear.turned_memory import (
@@ -78,8 +78,8 @@ def _called(function: Ready) -> Iterator[Ready]:
                 continue
             if passes_nothing(op, noted):
                 continue
-            lent = lent_to(sweep, op, noted, Tangents(table))
-            yield ready_to_reverse(table.derivation, noted.call, noted.active, lent)
+            meets = met_by(sweep, op, noted, Tangents(table))
+            yield ready_to_reverse(table.derivation, noted.call, noted.active, meets)
 
 
 def why_by_identity(function: Ready) -> str:

@@ -61,9 +61,14 @@ def transpose(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar]) -> Tur
 
     `seeds` are the cotangents at the end, by tangent.
     """
+    t = Tangents(ready.table)
+    with t.refusing():
+        return _transposed(ready, wrt, seeds, t)
+
+
+def _transposed(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar], t: Tangents) -> Turned:
     linear, table, sweep = ready.linear, ready.table, ready.sweep
     block = linear.program.block
-    t = Tangents(table)
     shadows = None
     if table.derivation.by_identity:
         shadows = shadows_of(block, sweep.values, table)

@@ -12,6 +12,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.by_identity import Shadows, are_plain, is_memory, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents
 from s2sad.linear.operands import kind_of
+from s2sad.linear.ready import NOTHING_MET, Meets
 from s2sad.linear.run_again import check_again, is_run_again, run_again
 from s2sad.linear.sweep_state import Reason, Sweep, owned
 from s2sad.linear.tangent_table import Tangents, tangent_kind
@@ -42,10 +43,11 @@ def turned_call(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         return
     t, call = acc.t, noted.call
     again = is_run_again(noted)
-    lent = frozenset[str]() if again else lent_to(sweep, op, noted, t)
+    meets = met_by(sweep, op, noted, t)
     if again:
         check_again(noted, t)
-    pair = reverse_pair(t.table.derivation, call, noted.active, lent, bare=again)
+        meets = replace(meets, lent=frozenset())
+    pair = reverse_pair(t.table.derivation, call, noted.active, meets, bare=again)
     note_caller(pair, noted, t)
     everything = {**call.given, **call.extra}
     given: list[Operand]
@@ -154,7 +156,7 @@ def _by_identity(
     t, call = acc.t, noted.call
     if is_run_again(noted):
         check_again(noted, t)
-    pair = reverse_pair(t.table.derivation, call, noted.active, lent_to(sweep, op, noted, t))
+    pair = reverse_pair(t.table.derivation, call, noted.active, met_by(sweep, op, noted, t))
     note_caller(pair, noted, t)
     given = [*_kept(sweep, noted, pair, t), *(() if pair.values else (shadows.table,))]
     everything = {**call.given, **call.extra}
@@ -178,8 +180,11 @@ def note_caller(pair: Reverse, noted: CallOfUser, t: Tangents) -> None:
     t.table.derivation.called.setdefault(pair.reverse, caller)
 
 
-def lent_to(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> frozenset[str]:
-    """Return what is lent to a called function: memory that is written, or seen, after the call."""
+def met_by(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> Meets:
+    """Return what a called function meets here.
+
+    Memory that is written, or seen, after the call is lent to it.
+    """
     everything = {**noted.call.given, **noted.call.extra}
     found = {
         p
@@ -191,7 +196,10 @@ def lent_to(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> frozenset[s
     (out,) = noted.op.outs
     written = out in t.table.facts.written and sweep.written.after(op, out)
     later = written or sweep.is_handed(out)
-    return frozenset(found | ({"@result"} if later else set()))
+    lent = frozenset(found | ({"@result"} if later else set()))
+    guarded = t.table.guarded
+    assert guarded is not None
+    return Meets(lent, guarded.arrivals.get(op.origin, NOTHING_MET))
 
 
 def pass_on(

@@ -161,7 +161,7 @@ def _entries(sweep: Sweep, given: Operand, v: Var, op: Op, acc: Cotangents) -> N
         return
     source = sweep.values[given]
     if not isinstance(source.kind, K.AnyDict):
-        raise NotYet(f"a dict that is made of {K.describe(source.kind)}, turned round")
+        raise NotYet(f"a dict that is made of {K.describe(source.kind)}")
     pass_entries(sweep, source, v, op, acc)
 
 
@@ -251,9 +251,9 @@ def _joined_in_place(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) ->
         fetch_items(sweep, stored, items, acc, shadows)
         return True
     if is_structure(kind):
-        raise NotYet(f"{op.primitive.word} in place of a structure, turned round")
+        raise NotYet(f"{op.primitive.word} in place of a structure")
     if op.primitive.word not in ("Add", "Sub"):
-        raise NotYet(f"{op.primitive.word} in place of tangents, turned round")
+        raise NotYet(f"{op.primitive.word} in place of tangents")
     _copied(sweep, shadows.of(acc.t, sweep.values[out]), op, kind, acc)
     return True
 
@@ -333,7 +333,7 @@ def _added_to_part(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> b
     if isinstance(part, K.Num):
         return False
     if not isinstance(part, K.Array) or op.primitive.word.split()[-1] not in ("Add", "Sub"):
-        raise NotYet("an operation in place on a part of a structure, turned round")
+        raise NotYet("an operation in place on a part of a structure")
     owner, *steps, _ = op.operands
     assert isinstance(owner, Var)
     read = L.ITEM if steps else L.field(op.primitive.word.split()[0])

@@ -39,7 +39,7 @@ def turned_joined(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """`a + b` of tuples has the parts of both."""
     (out,) = op.outs
     if op.primitive.word != "Add":
-        raise NotYet("a tuple that is repeated, turned round")
+        raise NotYet("a tuple that is repeated")
     spread = tuple(P.Spread(o) for o in op.operands if isinstance(o, Var))
     _to_parts(sweep, op, spread, acc.apart(bar, _tuple(sweep, out)), acc)
 
@@ -69,7 +69,7 @@ def _to_parts(
             kind_of(operand.value) if v not in sweep.values or v is None else sweep.values[v].kind
         )
         if not isinstance(kind, K.Tuple):
-            raise NotYet(f"a tuple that is made of {K.describe(kind)}, turned round")
+            raise NotYet(f"a tuple that is made of {K.describe(kind)}")
         count = len(kind.items)
         if any(left[:count]):
             acc.add(operand.value, Bar(None, parts=tuple(left[:count])))
@@ -95,7 +95,7 @@ def turned_unpack(sweep: Sweep, op: Op, bars: Sequence[Bar | None], acc: Cotange
             if bar is not None:
                 add_into_part(sweep, source, P.Const(i), value_of(bar), acc)
     else:
-        raise NotYet(f"parts of {K.describe(kind)}, turned round")
+        raise NotYet(f"parts of {K.describe(kind)}")
 
 
 def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
@@ -117,7 +117,7 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
         add_into_part(sweep, owner, index, value_of(bar), acc)
         return
     if not isinstance(kind, K.Tuple):
-        raise NotYet(f"an item of {K.describe(kind)}, turned round")
+        raise NotYet(f"an item of {K.describe(kind)}")
     found: list[Bar | None] = [None] * len(kind.items)
     at = known_index(sweep, index)
     if isinstance(at, slice):
@@ -126,7 +126,7 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     elif isinstance(at, int):
         found[at] = bar
     else:
-        raise NotYet(f"an item of {K.describe(kind)}, turned round")
+        raise NotYet(f"an item of {K.describe(kind)}")
     acc.add(owner, Bar(None, parts=tuple(found)))
 
 
@@ -168,7 +168,7 @@ def turned_sum(sweep: Sweep, op: Op, bar: Operand, acc: Cotangents) -> None:
         acc.add(given, Bar(None, parts=tuple(Bar(bar) for _ in items)))
         return
     if not isinstance(source.kind, K.List) or not all(alike):
-        raise NotYet("a sum of values of several kinds, turned round")
+        raise NotYet("a sum of values of several kinds")
     one = t.emit(L.LIST, (bar,), source.kind)
     count = length_at(sweep, given, op, acc)
     repeated = t.emit(L.INFIX["Mult"], (one, count), source.kind)
@@ -181,7 +181,7 @@ def _to_values(sweep: Sweep, op: Op, through: Op, bar: Operand, acc: Cotangents)
     made = sweep.values[op.outs[0]].kind
     plain = all(_alike(k, made) for k in through.outs[0].kind.inside)
     if through.primitive.word != "values" or not isinstance(owner, Var) or not plain:
-        raise NotYet("a sum of values of several kinds, turned round")
+        raise NotYet("a sum of values of several kinds")
     source = sweep.values[owner]
     held = sweep.as_it_was(source, op, t)
     if acc.shadows is not None:
@@ -209,7 +209,7 @@ def turned_field(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
         return  # zeros that are made of no tangent
     classes = K.Obj if acc.shadows is None else K.Obj | K.OneOf
     if not isinstance(sweep.values[owner].kind, classes):
-        raise NotYet("an attribute of what is no object, turned round")
+        raise NotYet("an attribute of what is no object")
     kind, part, buffer = sweep.values[owner].kind, sweep.values[out].kind, acc.buffer(owner)
     if isinstance(part, K.Tuple):
         old = acc.t.emit(op.primitive, (buffer,), tangent_kind(part))
@@ -255,7 +255,7 @@ def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     pairs: list[tuple[Primitive, tuple[Operand, ...], Operand]]
     spread = any(isinstance(o, P.Spread) for o in op.operands)
     if spread and form != "dict":
-        raise NotYet("a structure that is made of others, turned round")
+        raise NotYet("a structure that is made of others")
     if form == "list":
         pairs = [(L.ITEM, (P.Const(i),), o) for i, o in enumerate(op.operands)]
     elif form == "dict":
@@ -296,14 +296,14 @@ def turned_dict(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
         kind = kind_of(given) if dot is None else sweep.values[dot].kind
         if isinstance(first, P.Spread):
             if not isinstance(kind, K.Dict):
-                raise NotYet("a dict made of others whose keys are not known, turned round")
+                raise NotYet("a dict made of others whose keys are not known")
             if dot is not None:
                 acc.add(dot, Bar(_left_of(sweep.values[dot], bar, taken, t), bar.own))
             taken |= {*kind.steps}
             continue
         key = getattr(kind_of(first), "value", K.MISSING)
         if key is K.MISSING:
-            raise NotYet("a dict made of others whose keys are not known, turned round")
+            raise NotYet("a dict made of others whose keys are not known")
         if key not in taken and dot is not None:
             found = t.emit(L.ITEM, (value_of(bar), first), tangent_kind(kind))
             give_part(sweep, dot, Bar(found, bar.own), acc)
@@ -344,7 +344,7 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         return  # what goes through it passes on to what it goes through
     shadow = acc.buffer(owner)
     if not isinstance(kind, K.List):
-        raise NotYet(f"the method {word} of a structure, turned round")
+        raise NotYet(f"the method {word} of a structure")
     if effects.writes == "puts" and word != "extend":
         *where, stored = given
         taken = put_out(shadow, tuple(where), stored, acc)
@@ -360,7 +360,7 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         t.add(Op((out,), op.primitive, (shadow,), (), places, places, op.origin))
         t.add(Op((), L.DISCARD, (out,), (), (), (), op.origin))
     else:
-        raise NotYet(f"the method {word} of a list, turned round")
+        raise NotYet(f"the method {word} of a list")
 
 
 def turned_put(sweep: Sweep, op: Op, original: Op, acc: Cotangents) -> None:
@@ -472,7 +472,7 @@ def turned_augmented(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     """What was added in place gets the cotangent of the place, which keeps it."""
     word = op.primitive.word
     if word not in ("Add", "Sub"):
-        raise NotYet(f"{word} in place of tangents, turned round")
+        raise NotYet(f"{word} in place of tangents")
     if op.primitive.form != "augmented":
         owner, stored = op.operands[0], op.operands[-1]
         if isinstance(owner, Var) and acc.has(owner):
@@ -487,7 +487,7 @@ def turned_augmented(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         return
     kind = sweep.values[out].kind
     if not isinstance(kind, K.Array):
-        raise NotYet("sequences that are joined, turned round")
+        raise NotYet("sequences that are joined")
     t, value = acc.t, value_of(bar)
     before = sweep.values.get(old) if isinstance(old, Var) else None
     if before is not None and not isinstance(before.kind, K.Array):

@@ -81,7 +81,7 @@ def _of_list(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows, whole: K.L
     elif word == "reverse" and numbers:
         return False
     elif numbers:
-        raise NotYet(f"the method {word} of a list, turned round")
+        raise NotYet(f"the method {word} of a list")
     return True
 
 
@@ -102,7 +102,7 @@ def _of_dict(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> None:
             act(t, held_numbers.undo_entries, (acc.buffer(owner), before(op, "held")), K.NONE)
         return
     if word not in ("get", "pop"):
-        raise NotYet(f"the method {word} of a dict, turned round")
+        raise NotYet(f"the method {word} of a dict")
     value = NOTHING if v is None else passed(lambda: v, kind, bar, acc)
     known = len(given) == 1 and word == "pop"
     if numbers and word == "pop":
@@ -122,7 +122,7 @@ def _of_dict(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> None:
 def _otherwise(there: Operand, value: Operand, acc: Cotangents) -> Operand:
     """Return what the value in the place of an entry gets: nothing where the entry is there."""
     if not isinstance(kind_of(value), K.Num):
-        raise NotYet("a tuple in the place of an entry, turned round")
+        raise NotYet("a tuple in the place of an entry")
     out = Var("", kind_of(value))
     none, all_of = (P.Block((), (), P.End("next", (o,))) for o in (P.Const(0.0), value))
     acc.t.add(P.If((out,), there, none, all_of, "either", acc.t.origin))

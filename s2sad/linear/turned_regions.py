@@ -43,6 +43,7 @@ from s2sad.nodes import block_writes
 def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operation]:
     """Add the backward sweep of a block to `acc`; return the forward sweep."""
     give_cotangents(sweep, outs_of(block), acc)
+    around, sweep.held = sweep.held, []
     forward: list[P.Operation] = []
     for operation in reversed(block.ops):
         acc.t.origin = operation.origin
@@ -58,6 +59,7 @@ def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operat
         else:
             made = [*sweep.instead.get(operation, (operation,))]
         forward[:0] = made
+    sweep.held = around
     return forward
 
 
@@ -112,7 +114,7 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
         case P.Try():
             return turned_try(sweep, region, acc)
         case P.Collect():
-            raise NotYet("a comprehension turned round")
+            raise NotYet("a comprehension")
 
 
 # branches

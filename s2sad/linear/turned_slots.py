@@ -106,14 +106,14 @@ def fetch_items(
     elif isinstance(v.kind, K.Iterable_) and operand in sweep.makers:
         _through(sweep, sweep.makers[operand], items, acc, shadows)
     elif not isinstance(v.kind, K.AnyDict):  # of a dict these are the keys
-        raise NotYet(f"{K.describe(v.kind)} that comes into a list, turned round")
+        raise NotYet(f"{K.describe(v.kind)} that comes into a list")
 
 
 def _through(sweep: Sweep, made: Op, items: Operand, acc: Cotangents, shadows: Shadows) -> None:
     """Add to what an iterable goes through: a list backward, or what a dict holds."""
     t, word, owner = acc.t, made.primitive.word, made.operands[-1]
     if not isinstance(owner, Var) or owner not in sweep.values:
-        raise NotYet("an iterable that comes into a list, turned round")
+        raise NotYet("an iterable that comes into a list")
     source = sweep.values[owner]
     if made.primitive.form == "method" and word in ("values", "items"):
         if items != NOTHING and holds_numbers(source.kind):
@@ -126,7 +126,7 @@ def _through(sweep: Sweep, made: Op, items: Operand, acc: Cotangents, shadows: S
             turned = t.call(P.Outer("slice", K.Known(slice)), back, K.UNKNOWN)
             act(t, held_numbers.add_items, (shadows.of(t, source), items, turned), K.NONE)
     else:
-        raise NotYet("an iterable that comes into a list, turned round")
+        raise NotYet("an iterable that comes into a list")
 
 
 def passed(v: Read, kind: Kind, bar: Bar | None, acc: Cotangents) -> Operand:

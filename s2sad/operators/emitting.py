@@ -27,7 +27,7 @@ from s2sad.capture.read import read, unwrap
 from s2sad.errors import Error, SourceError
 from s2sad.operators.derived import place_of
 from s2sad.operators.higher import derive
-from s2sad.operators.key_orders import other_orders
+from s2sad.operators.key_orders import other_orders, without_order
 from s2sad.operators.logs import log, with_answers
 from s2sad.requests import Request
 from s2sad.write.copies import is_literal
@@ -99,16 +99,21 @@ def _of_any_length(request: Request, parameter: str, axis: int) -> tuple[tuple[s
 
 
 def _in_any_order(request: Request, known: Any, text: str) -> frozenset[str]:
-    """Return the parameters for which a text is the same however the keys of dicts are ordered."""
+    """Return the parameters for which a text is the same however the keys of dicts are ordered.
+
+    Cotangents that the text writes as dicts may have their keys in another order.
+    """
     if text.count("\n") > _LINES_FOR_ORDERS:
         return frozenset()
+    wanted = without_order(text)
     found: set[str] = set()
     for n, kind in request.params:
         for other in other_orders(kind):
             params = tuple((p, other if p == n else k) for p, k in request.params)
             try:
                 again = derive(dataclasses.replace(request, params=params))
-                if again.not_one != known.not_one or standalone(again, _read_node) != text:
+                made = without_order(standalone(again, _read_node))
+                if again.not_one != known.not_one or made != wanted:
                     break
             except Error:
                 break

@@ -29,10 +29,9 @@ from s2sad.activities import Const, annotated
 from s2sad.capture.read import read, remember
 from s2sad.derivative import Applied, derivative_of
 from s2sad.errors import Error, MissingRuleError, Place, UnsupportedError
+from s2sad.facts.hooks import bends
 from s2sad.kinds import Kind
 from s2sad.known.built import tangent_kind
-from s2sad.modes.assemble import define, wrapped
-from s2sad.modes.hooks import bends
 from s2sad.names import Names
 from s2sad.nodes import (
     Block,
@@ -65,6 +64,7 @@ from s2sad.steps.joining import add, complete, settle_in
 from s2sad.steps.pairs import Pair
 from s2sad.steps.parts import Part, sentence, stands_for_derivative, title_of
 from s2sad.steps.repeatable import repeatable
+from s2sad.syntax.definitions import define, wrapped
 from s2sad.write.copies import is_literal
 from s2sad.write.load import load
 from s2sad.write.printer import module
@@ -248,8 +248,6 @@ class _Higher:
         made: _Made | None = d.applied.get(a.scope.fn)
         args = a.function.node.args
         if made is None or args.vararg or args.kwarg or not _by_symmetry(d, made):
-            return False
-        if pair.shadows or not pair.seeded:
             return False
         active = _known_to_text(a, pair.active, made)
         if active is None:
@@ -581,11 +579,10 @@ def _write_pair(
     own = taken_by(a.scope.fn, made.params)
     params = tuple(own)
     memory = {p for p, kind in own.items() if not K.shares_nothing(kind)}
-    lasting = memory if d.reusable else memory & pair.lent.changed  # others may change it
+    lasting = memory if d.reusable else memory & pair.lent  # others may change it
     kept = [p for p in params if p not in supplied or p in lasting]
     pair.passed = tuple(p for p in params if p not in kept)
     pair.saved = bool(kept)
-    pair.puts_back = frozenset()
     where = d.parts[d.read_as[a.scope.fn]].title
     if kept:
         private = d.refs.function(runtime.private) if lasting else ""

@@ -7,6 +7,7 @@ other_orders({"a": ..., "b": ..., "c": ...})    {"c": ..., "b": ..., "a": ...}
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -28,6 +29,21 @@ def other_orders(kind: Kind) -> list[Kind]:
     turned = _ordered(kind, lambda items: items[::-1])
     moved = (_ordered(kind, functools.partial(_moved, by=n)) for n in range(1, _MOVES + 1))
     return [other for other in dict.fromkeys((turned, *moved)) if other != kind]
+
+
+def without_order(text: str) -> str:
+    """Return what a text says, whatever the order in which displays of dicts have their keys."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict) and all(isinstance(k, ast.Constant) for k in node.keys):
+            pairs = sorted(zip(node.keys, node.values, strict=True), key=_key)
+            node.keys, node.values = [k for k, _ in pairs], [v for _, v in pairs]
+    return ast.dump(tree)
+
+
+def _key(pair: tuple[ast.expr | None, ast.expr]) -> str:
+    key, _ = pair
+    return repr(key.value) if isinstance(key, ast.Constant) else ""
 
 
 def _moved(items: _Items, by: int) -> _Items:

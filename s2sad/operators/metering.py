@@ -18,7 +18,7 @@ from s2sad.operators.deriving import loaded
 from s2sad.operators.reports import Size, places_kept, run_again
 from s2sad.steps.derivation import Derivation
 from s2sad.steps.joining import printed
-from s2sad.steps.roles import names_of_user, reverses_of
+from s2sad.steps.roles import names_of_user
 from s2sad.tree import branch_of, is_array
 
 Key = tuple[str, str, int]  # the forward function, the variable, and which of its values
@@ -108,9 +108,9 @@ def _install(node: Node, d: Derivation, meter: Meter) -> None:
             meter.loops[len(meter.keys)] = first + around[id(owner)]
         if kept.variable not in story.calls:  # which count where the called function keeps it
             _wrap(owner, at, node.name, kept.variable, meter)
-    bare = node.name in d.bare or any(p.bare and p.forward == node.name for p in d.pairs.values())
+    bare = node.name in d.bare
     for s in node.body:
-        if isinstance(s, gast.Return) and node.name in reverses_of(d) and story.handed:
+        if isinstance(s, gast.Return) and node.name in d.reverses and story.handed:
             lists = {k.holder for k in story.kept}
             for n, (owner, at) in zip(story.handed, _handed(s, bare, story), strict=True):
                 own = story.names.get(n, n)

@@ -31,7 +31,7 @@ from s2sad.nodes import (
 )
 from s2sad.stages import Comment
 from s2sad.steps.derivation import Analysed, Derivation
-from s2sad.steps.roles import names_of_user, reverses_of
+from s2sad.steps.roles import names_of_user
 from s2sad.write.printer import expression
 
 
@@ -181,7 +181,7 @@ class Report:
 def report_of(d: Derivation) -> Report:
     """Return what a derivation decided, for the entry and all functions it calls."""
     groups: dict[str, list[str]] = {}
-    forwards = {reverse: forward for forward, reverse in reverses_of(d).items()}
+    forwards = {reverse: forward for forward, reverse in d.reverses.items()}
     for node in d.functions:
         if node.name in d.stories:
             groups.setdefault(forwards.get(node.name, node.name), []).append(node.name)
@@ -362,20 +362,11 @@ class _Teller:
             return tuple(saves), "; ".join(whys), tuple(reads)
         if not reading:
             return (), "the backward sweep does not read it", ()
-        given = n in self.again()
-        end = "the caller passes it again" if given else "nothing has changed it by then"
-        return (), f"{_read_for(later)}, and {end}", later
+        return (), f"{_read_for(later)}, and nothing has changed it by then", later
 
     def holds(self, word: str, n: str, story: Story) -> bool:
         """Say whether a name in the derived text stands for a variable."""
         return word == n or (n in self.by_user and story.names.get(word) == n)
-
-    def again(self) -> tuple[str, ...]:
-        """Return the parameters that the caller gives to the reverse, too."""
-        for pair in self.d.pairs.values():
-            if pair.reverse == self.names[-1]:
-                return pair.passed
-        return ()
 
     def saved(self, k: Kept) -> Saved:
         read_by, over = self.lines(k.readers), self.lines(k.over)
@@ -532,7 +523,7 @@ def run_again(d: Derivation) -> frozenset[str]:
 
     What they keep is there for one call at a time.
     """
-    reverses = reverses_of(d)
+    reverses = d.reverses
     callers: dict[str, set[str]] = {}
     for f in d.functions:
         calls = [n for n in walk(f) if isinstance(n, gast.Call)]

@@ -11,20 +11,18 @@ from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import (
     arguments_written,
 )
-from s2sad.facts.places import only_there, places_written
-from s2sad.modes.assemble import literal
-from s2sad.modes.writes import laid_out
+from s2sad.facts.places import laid_out, only_there, places_written
 from s2sad.nodes import (
     Block,
     Node,
     assign,
     attribute,
     call,
+    constant,
     name,
     tuple_,
 )
-from s2sad.requests import Request as Request
-from s2sad.stages import ANYWHERE, Aliases, Written
+from s2sad.stages import ANYWHERE, Steps, Written
 from s2sad.steps.derivation import (
     Analysed,
     Derivation,
@@ -42,7 +40,7 @@ def work_on_copies(d: Derivation, a: Analysed, whole: bool = True) -> Block:
     out: Block = []
     entry = a.kinds.before[a.function.node.body[0]]
     memory = memory_of(d, a)
-    written = arguments_written(memory) | d.asked.get(a, frozenset())
+    written = arguments_written(memory)
     laid = laid_out(memory.aliases)
     exact = bool(written) and asks_for_layout(b.function for b in d.analysed.values())
     found = places_of_arguments(d, a) if written else Written()
@@ -65,7 +63,7 @@ def work_on_copies(d: Derivation, a: Analysed, whole: bool = True) -> Block:
             copied = call(attribute(name(p), "copy"), order=gast.Constant("K", None))
         else:
             places = {place for part in found.of(p) for place in part}
-            listed = [] if ANYWHERE in places else map(literal, sorted(places, key=repr))
+            listed = [] if ANYWHERE in places else map(_literal, sorted(places, key=repr))
             partly = not whole and ANYWHERE not in places and places and only_there(memory, p)
             helper = d.refs.function(owned if partly else runtime.unshared)
             copied = call(helper, name(p), *listed)
@@ -90,24 +88,10 @@ def look_before_copies(d: Derivation, a: Analysed, node: Node) -> Node:
 
 
 def places_of_arguments(d: Derivation, entry: Analysed) -> Written:
-    """Return where the arguments are written.
-
-    Shadows that are looked up belong to memory, whichever way it is reached: nothing that may be
-    written may hold what is reached by another way.
-    """
-    found = places_written(entry.function, entry.kinds, memory_of(d, entry))
-    return found.anywhere(d.asked.get(entry, frozenset())) if any(d.asked.values()) else found
+    """Return where the arguments are written."""
+    return places_written(entry.function, entry.kinds, memory_of(d, entry))
 
 
-def unseen(a: Analysed, aliases: Aliases, whole: bool) -> frozenset[str]:
-    """Return the arrays whose memory nobody outside sees: writes that are not read may go.
-
-    Arguments count where derived code works on copies of them (`whole`).
-    """
-    found: set[str] = set()
-    for n in aliases.written_arrays() & a.function.locals:
-        shared = aliases.ever(n)
-        outside = {m for m in shared if "@" not in m} - a.function.locals
-        if not outside and (whole or not any(m.endswith("@arg") for m in shared)):
-            found.add(n)
-    return frozenset(found)
+def _literal(place: Steps) -> Node:
+    """Return a place in a structure as a tuple of its steps."""
+    return gast.Tuple([constant(step) for step in place], gast.Load())

@@ -76,7 +76,6 @@ from s2sad.kinds import Kind
 from s2sad.known.built import run_by_making
 from s2sad.known.pieces import count
 from s2sad.known.unread import LOOKED_UP, unread
-from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.nodes import Node, names_read, operands, substitute, tuple_, with_extra
 from s2sad.stages import (
@@ -107,9 +106,9 @@ from s2sad.steps.callables import (
     local_source,
     signature_of,
 )
-from s2sad.steps.pairs import Pair
 from s2sad.steps.parts import Again, Part, stands_for_derivative
 from s2sad.steps.reaching import Reaching
+from s2sad.steps.refs import Refs
 from s2sad.steps.words import Words
 from s2sad.steps.work import Work
 
@@ -140,7 +139,6 @@ class Derivation:
     endless: dict[Any, Error] = field(default_factory=dict)
     reusable: bool = False
     abreast: bool = False
-    pairs: dict[Any, Pair] = field(default_factory=dict)
     forwards: dict[Any, Any] = field(default_factory=dict)
     reverses: dict[str, str] = field(default_factory=dict)
     bare: set[str] = field(default_factory=set)
@@ -156,7 +154,6 @@ class Derivation:
     lengths: Mapping[str, int] = field(default_factory=dict)
     not_one: set[tuple[str, int]] = field(default_factory=set)
     written: Written = field(default_factory=Written)
-    asked: dict[Any, frozenset[str]] = field(default_factory=dict)
     written_outside: set[tuple[Any, str]] = field(default_factory=set)
     read_outside: dict[Any, dict[str, Any]] = field(default_factory=dict)
     met_outside: set[Any] = field(default_factory=set)

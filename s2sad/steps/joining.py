@@ -10,10 +10,6 @@ from s2sad.nodes import (
     free_reads,
     stand_in,
 )
-from s2sad.polish.compact import compact
-from s2sad.polish.merge import merge
-from s2sad.polish.straight import straighten
-from s2sad.requests import Request as Request
 from s2sad.stages import Text
 from s2sad.steps.callables import LocalSource
 from s2sad.steps.derivation import (
@@ -25,11 +21,14 @@ from s2sad.steps.parts import Part
 from s2sad.steps.within import settle_inside
 from s2sad.syntax.decided import Decided, verdict
 from s2sad.write.clashes import settle_names
+from s2sad.write.compact import compact
 from s2sad.write.copies import prelude
 from s2sad.write.explained import explain_zeros
 from s2sad.write.live import live_in
+from s2sad.write.merge import merge
 from s2sad.write.origins import origins_of
 from s2sad.write.printer import module
+from s2sad.write.straight import straighten
 
 
 def add(d: Derivation, node: Node, fn: Any, a: Analysed) -> None:

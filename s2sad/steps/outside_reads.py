@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,12 +21,12 @@ from s2sad import registry
 from s2sad.aliasing import overlap
 from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import outside_of
+from s2sad.facts.rebound import rebound_outside
 from s2sad.facts.results import binary_kind
-from s2sad.facts.scope import dotted_path, lookup
+from s2sad.facts.scope import lookup
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.callees import part_kind
-from s2sad.modes.rebound import rebound_outside
-from s2sad.nodes import Block, Node, all_inside, blocks_of, clone, names_written, walk
+from s2sad.nodes import Block, Node, all_inside, blocks_of, names_written, walk
 from s2sad.runtime import attributes, has_fields
 from s2sad.stages import Write
 from s2sad.steps.derivation import Analysed, Derivation, called_by, memory_of
@@ -86,15 +86,6 @@ class _Event:
         """Say whether both of two statements may be done: not in two arms of one branch."""
         apart = any(other.arms.get(s, arm) != arm for s, arm in self.arms.items())
         return bool(self.loops & other.loops) or not apart
-
-
-def note_reads(d: Derivation, a: Analysed, backward: Block, bound: Set[str]) -> None:
-    """Note what a backward sweep reads outside; `bound` are names that the text makes up."""
-    found = d.read_outside.setdefault(a, {})
-    for s in backward:
-        for node in _paths(s):
-            if _root(node) not in bound:
-                found[dotted_path(node)] = clone(node)
 
 
 def refuse_stored_after_reading(d: Derivation) -> None:

@@ -1,51 +1,29 @@
-"""Which calls in derived text do nothing but give their value."""
+"""Which calls in a function do nothing but give their value."""
 
 from __future__ import annotations
 
 import types
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import gast
 
 from s2sad import registry
 from s2sad.capture.read import read
-from s2sad.emitted import hooks, overlaps
 from s2sad.errors import Error
 from s2sad.facts.scope import lookup
-from s2sad.kinds import Kind
-from s2sad.known.callees import Callees
 from s2sad.nodes import Node, all_inside, names_read, names_written, walk
 from s2sad.rulebook.quiet import is_quiet
 from s2sad.steps.derivation import Analysed, Derivation
 
-_LOOKS = (
-    overlaps.in_order,
-    overlaps.apart_from,
-    overlaps.moved_apart,
-    *hooks.HELPERS,
-)
-
-
-def callees_in(
-    a: Analysed, d: Derivation, kinds: Mapping[str, Kind], local: Collection[str] = ()
-) -> Callees:
-    """Return what is known of the functions that a text derived from a function calls.
-
-    `kinds` are those of its variables, the function's and ours; `local` are variables of ours of
-    which no kind is known.
-    """
-    own = {*local, *a.function.locals}
-    return Callees(d.refs.modules, d.refs.functions, kinds, a.scope.path, own)
-
 
 class Purity:
-    """Says of a call in derived text whether it does nothing but give its value."""
+    """Says of a call in a function whether it does nothing but give its value."""
 
-    def __init__(self, a: Analysed, d: Derivation, made_up: frozenset[str] = frozenset()) -> None:
+    def __init__(self, a: Analysed, d: Derivation) -> None:
         self.a = a
         self.d = d
-        self.local = a.function.locals | made_up
+        self.local = a.function.locals
         self._cache: dict[str, bool] = {}
 
     def __call__(self, node: Node) -> bool:
@@ -66,9 +44,8 @@ class Purity:
                 or registry.method_only_looks(func.attr)
             )
         if isinstance(func, gast.Name):
-            if func.id in self.d.refs.functions or func.id in self.reverse_names():
-                return self.d.refs.functions.get(func.id) not in _LOOKS
-            return func.id not in self.local and self._known(func)
+            known = func.id in self.d.refs.functions
+            return known or (func.id not in self.local and self._known(func))
         return False
 
     def _is_quiet_key(self, given: Node) -> bool:
@@ -106,20 +83,6 @@ class Purity:
             if isinstance(n, gast.Subscript | gast.Attribute) and not isinstance(n.ctx, gast.Load):
                 return False
         return True
-
-    def reverse_names(self) -> set[str]:
-        return {p.reverse for p in self.d.pairs.values() if not p.shadows}
-
-    def changes(self, node: Node) -> set[str]:
-        """Return what a call of a reverse changes in place: shadows, and memory that was kept."""
-        path = _path(node.func)
-        pair = next((p for p in self.d.pairs.values() if p.reverse == path), None)
-        if pair is None:
-            return set()
-        first = (pair.saved or pair.recursive) + len(pair.passed)
-        given = node.args[first : first + len(pair.shadows)]
-        given += node.args[: first - len(pair.passed)] if pair.spoils else []
-        return {arg.id for arg in given if isinstance(arg, gast.Name)}
 
     def _known(self, func: Node) -> bool:
         path = _path(func)

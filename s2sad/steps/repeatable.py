@@ -12,8 +12,8 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.fence import outside_of
 from s2sad.facts.operators import gives_derivative
+from s2sad.facts.rebound import rebound_outside
 from s2sad.known.generators import generator_of
-from s2sad.modes.rebound import rebound_outside
 from s2sad.nodes import Node
 from s2sad.rulebook.quiet import is_quiet
 from s2sad.steps.derivation import Analysed, Derivation, memory_of

@@ -15,15 +15,9 @@ def names_of_user(a: Analysed) -> frozenset[str]:
     return function.locals - function.temps - ({function.result} - written)
 
 
-def reverses_of(d: Derivation) -> dict[str, str]:
-    """Return the reverse of each derived forward, by their names."""
-    return {p.forward: p.reverse for p in d.pairs.values()} | d.reverses
-
-
 def roles_of(d: Derivation) -> dict[str, Role]:
     """Return for each derived function its source, and the sweep it is, or begins with."""
-    pairs = reverses_of(d)
-    forwards, reverses = {*pairs}, {*pairs.values()}
+    forwards, reverses = {*d.reverses}, {*d.reverses.values()}
     roles = {}
     for node in d.functions:
         if node.name in d.stories:

@@ -7,63 +7,14 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad import runtime
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.fence import memory_written
 from s2sad.facts.memory import Memory
-from s2sad.facts.places import places_written
 from s2sad.kinds import Kind
 from s2sad.known.unread import by_cause
-from s2sad.modes.assemble import Finish, Parts
-from s2sad.modes.shadows import Shadows, reversal, shared_reversal
-from s2sad.nodes import Node, block_writes, constant, name, walk
-from s2sad.polish.effects import mutated_by, root
+from s2sad.nodes import block_writes
 from s2sad.stages import Write
 from s2sad.steps.derivation import Analysed, Derivation, memory_of
-from s2sad.steps.pairs import PartsOf
-from s2sad.steps.parts import title_of
-
-
-def reverse_entry(
-    d: Derivation,
-    a: Analysed,
-    request: Any,
-    entry: str,
-    parts_of: PartsOf,
-    finish: Finish,
-    one: Node,
-) -> Node:
-    """Return f_reverse(*args, *shadows), or for a batch the function and its pullback."""
-    direct, lent, added = shadowed_arguments(d, a, request)
-    seed = None
-    if request.seeded or (request.seeded is None and wants_seed(a)):
-        seed = f"{a.function.result}_bar"
-    value: Node = name(seed) if seed else one
-    if not K.differentiable(a.kinds.result):
-        value = constant(None)
-    p = parts_of(
-        d,
-        a,
-        request.wrt,
-        value,
-        request.wrt,
-        shadowed=frozenset(direct + lent),
-        constant=request.constant,
-        outermost=True,
-    )
-    bars = dict(zip(p.wanted, p.bars, strict=True))
-    copied = [n for n in lent if n not in p.asked and not _in_place(p)]
-    shadows = Shadows(
-        {n: bars[n] for n in direct + lent if n not in copied},
-        {n: p.names.fresh(f"{n}_shadow") for n in added},
-        {n: p.names.fresh(f"{n}_shadow") for n in copied},
-        tuple(n for n in request.wrt if n not in request.shadowed),
-        request.shadowed,
-        places_written(a.function, a.kinds, memory_of(d, a)).arrays,
-    )
-    make = shared_reversal if request.batch else reversal
-    doc = doc_of(title_of(d, a.function.source), a, shadows, request.batch)
-    return make(p, finish, entry, doc, shadows, seed)
 
 
 def shadowed_arguments(
@@ -154,28 +105,6 @@ def _built_alike(one: Kind, other: Kind) -> bool:
     return one == other
 
 
-def _in_place(p: Parts) -> bool:
-    """Say whether a backward sweep leaves each array of a structure of shadows where it is."""
-    return all(_adds_only(n, p) for s in p.backward for n in walk(s))
-
-
-def _adds_only(node: Node, p: Parts) -> bool:
-    """Say of a part of a backward sweep that it puts nothing else where a shadow's array was."""
-    made = p.pure.d.refs.functions
-    if isinstance(node, gast.Call):
-        if made.get(getattr(node.func, "id", "")) in (runtime.add_into, runtime.add_into_each):
-            return False
-        owner = p.bar_kinds.get(mutated_by(node) or "", K.NONE)
-        return not (isinstance(node.func, gast.Attribute) and K.is_container(owner))
-    if isinstance(node, gast.Delete):
-        return False
-    if not isinstance(node, gast.Assign) or isinstance(node.targets[0], gast.Name):
-        return True
-    func = getattr(getattr(node.value, "func", None), "id", "")
-    owner = p.bar_kinds.get(root(node.targets[0]), K.NONE)
-    return made.get(func) is runtime.add_into_arrays or not K.holds_more(owner)
-
-
 def check_seed(a: Analysed, seeded: bool | None) -> None:
     """Raise where a result wants a seed and has none, or has one and wants none."""
     kind: Kind = a.kinds.result
@@ -213,16 +142,16 @@ def wants_seed(a: Analysed) -> bool:
     return K.differentiable(kind)
 
 
-def doc_of(where: str, a: Analysed, shadows: Shadows, batch: bool) -> str:
-    """Return the docstring of a function that accumulates into shadows."""
+def doc_of(where: str, a: Analysed, shadows: list[str], active: list[str], batch: bool) -> str:
+    """Return the docstring of a function that accumulates into shadows, and returns the rest."""
     what = []
-    if shadows.names:
-        what.append(f"accumulates into {_listed(shadows.names)}")
-    if shadows.active:
-        what.append(f"returns the derivatives with respect to {_listed(list(shadows.active))}")
+    if shadows:
+        what.append(f"accumulates into {_listed(shadows)}")
+    if active:
+        what.append(f"returns the derivatives with respect to {_listed(active)}")
     if batch:
         return f"Value and pullback of {where}; the pullback {' and '.join(what)}."
-    if shadows.active and not isinstance(a.kinds.result, K.NoneKind):
+    if active and not isinstance(a.kinds.result, K.NoneKind):
         what[-1] = what[-1].replace("returns the", "returns the value and the")
     return f"Reverse of {where}: {' and '.join(what)}."
 

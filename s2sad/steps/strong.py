@@ -11,6 +11,7 @@ from typing import Any
 
 import gast
 
+from s2sad import kinds as K
 from s2sad.errors import Error, InternalError
 from s2sad.facts.activity import activity
 from s2sad.facts.finite import Finite, finite
@@ -18,7 +19,6 @@ from s2sad.facts.given import written_parameters
 from s2sad.facts.pushed import pushed
 from s2sad.facts.zeros import zeros
 from s2sad.stages import Activity, Arrival, Met, Pushed, Zeros
-from s2sad.steps.calls import active_parameters, shadows_of
 from s2sad.steps.derivation import Analysed, Derivation, analyse, memory_of
 from s2sad.steps.pairs import Target
 from s2sad.steps.targets import find_target, roots
@@ -155,3 +155,23 @@ def _called(
         for n in sorted(roots(target.args[p]))
     ]
     return arrival, given
+
+
+def shadows_of(d: Derivation, target: Target, varied: frozenset[str]) -> tuple[str, ...]:
+    """Return the parameters that a called function writes and that carry derivatives after it."""
+    callee = analyse(d, target.fn, target.params, tuple(p for p, _ in target.extra))
+    arrays, _ = written_parameters(callee.function, callee.kinds, memory_of(d, callee))
+    return tuple(
+        p
+        for p in target.params
+        if p in arrays and K.differentiable(target.params[p]) and roots(target.args.get(p)) & varied
+    )
+
+
+def active_parameters(target: Target, varied: frozenset[str]) -> tuple[str, ...]:
+    """Return the parameters to which a call gives what varies."""
+    return tuple(
+        p
+        for p in target.params
+        if K.differentiable(target.params[p]) and roots(target.args.get(p)) & varied
+    )

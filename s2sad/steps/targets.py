@@ -14,7 +14,6 @@ from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.capture.read import unwrap
 from s2sad.derivative import is_decorated
-from s2sad.facts.passing import Lengths
 from s2sad.kinds import Kind
 from s2sad.names import identifier
 from s2sad.nodes import (
@@ -61,24 +60,18 @@ def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
     named = {k.arg: k.value for k in keywords}
     if given is None or None in named:
         return None
-    known: Lengths = {}
-    bound = bind_kinds(
-        kind, [k for _, k in given], {k: a.kinds.of[v] for k, v in named.items()}, env, known
-    )
+    by_word = {k: a.kinds.of[v] for k, v in named.items()}
+    bound = bind_kinds(kind, [k for _, k in given], by_word, env)
     if bound is None:
         return None
     fn, params, extra = by_rule(bound)
-    leading = _leading(kind, node)
-    whole = _named(kind, node, named)
-    nodes = _bind_nodes(fn, [*leading, *(g for g, _ in given)], whole)
+    every = [*_leading(kind, node), *(g for g, _ in given)]
+    nodes = _bind_nodes(fn, every, _named(kind, node, named))
     if nodes is None:
         return None
     for p, local in extra:
         nodes[p] = name(local)
-    brought = tuple((k, v) for k, v in whole.items() if k not in named)
-    lengths = {new.symbol: K.Dim(*place) for place, new in known.items() if not new.cut}
-    spread = bool(args) and isinstance(args[0], gast.Starred)
-    return Target(fn, params, nodes, extra, tuple(leading), brought, lengths, spread)
+    return Target(fn, params, nodes, extra)
 
 
 def is_library(value: Any) -> bool:

@@ -24,14 +24,6 @@ from s2sad.syntax.decided import TOLD
 from s2sad.write.inside import VALUES, compares_ours, denoted_in, mentions, without_ours
 
 
-def stop_word(d: Derivation) -> str:
-    """Return the name of stop_gradient in a text that is read and derived again; else none.
-
-    There it must be seen of what there is no derivative.
-    """
-    return d.refs.function(stop_gradient) if d.for_reading else ""
-
-
 def settle_inside(d: Derivation) -> None:
     """Take s2sad's own functions out of derived text; add the functions that it calls for that."""
     stops = {} if d.for_reading else _stops(d)

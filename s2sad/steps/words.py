@@ -10,10 +10,10 @@ import numpy as np
 
 from s2sad.known.lifted import space_in
 from s2sad.known.spaces import module_of
-from s2sad.modes.refs import Refs
 from s2sad.names import Names
 from s2sad.stages import KindFacts
 from s2sad.steps.reaching import Reaching
+from s2sad.steps.refs import Refs
 
 
 @dataclass

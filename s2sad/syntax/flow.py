@@ -16,13 +16,11 @@ from s2sad.nodes import (
     Block,
     Node,
     Remembered,
-    blocks_of,
     children,
-    is_whole,
     names_read,
     names_written,
 )
-from s2sad.stages import Comment, Replay, Restore, RestorePart
+from s2sad.stages import Comment
 
 Names = frozenset[str]
 Visitor = Callable[[Any, Names], None]
@@ -83,10 +81,6 @@ class _Walk:
                 return live if read <= live else live | read
         if kind is gast.Break:
             return exits
-        if kind is Restore:
-            return before_restore(statement, live)
-        if kind is RestorePart or kind is Replay:
-            return before_restore_part(statement, live)
         if kind is gast.Raise or kind is gast.Return:
             return frozenset(self.names(statement)[0])
         if kind is gast.If:
@@ -156,31 +150,6 @@ class _Walk:
         return result
 
 
-def before_restore(statement: Node, live: Names) -> Names:
-    """Return what is live before a Restore: a value that is wanted, and the memory it is in."""
-    if statement.name not in live:
-        return live
-    ghosts: Names = statement.ghosts
-    return (live - {statement.name}) | ghosts
-
-
-def before_restore_part(statement: Node, live: Names) -> Names:
-    """Return what is live before a RestorePart; one that only its own name wants binds that."""
-    if not live & statement.sharing:
-        return live
-    if type(statement) is Replay:
-        return live | names_read(statement.action)
-    if rebinds(statement, live):
-        return live - {statement.place.value.id}
-    return live | names_read(statement.place)
-
-
-def rebinds(statement: Node, live: Names) -> bool:
-    """Say whether a RestorePart of a whole array may give its name the copy that was kept."""
-    place = statement.place
-    return not statement.stays and is_whole(place) and live & statement.sharing == {place.value.id}
-
-
 def every_round(loop: Node) -> Names:
     """Return what a for loop looks at in every round: its body may change that in place."""
     made = loop.iter
@@ -231,35 +200,3 @@ def _parts_of(node: Node) -> list[Node]:
     """Return the expressions of a comprehension, those of its loops among them."""
     loops = [part for g in node.generators for part in (g.target, g.iter, *g.ifs)]
     return [c for c in children(node) if not isinstance(c, gast.comprehension)] + loops
-
-
-def surely_bound(body: Block, variable: str, at: Any) -> bool:
-    """Say whether a variable has a value at the end of a statement, whatever way led there.
-
-    True also where the statement is not found.
-    """
-    return _bound_at(body, variable, at, False) is not False
-
-
-def _bound_at(body: Block, variable: str, at: Any, bound: bool) -> bool | None:
-    """Return whether a variable is bound at the end of a statement; None where it is not there."""
-    for s in body:
-        inner = bound or (isinstance(s, gast.For) and variable in names_written(s.target))
-        if s is not at:
-            for part in blocks_of(s):
-                found = _bound_at(part, variable, at, inner)
-                if found is not None:
-                    return found
-        bound = bound or _surely_binds(s, variable)
-        if s is at:
-            return bound
-    return None
-
-
-def _surely_binds(s: Node, variable: str) -> bool:
-    if isinstance(s, gast.If):
-        arms = (any(_surely_binds(x, variable) for x in part) for part in (s.body, s.orelse))
-        return all(arms)
-    if isinstance(s, gast.With):
-        return any(_surely_binds(x, variable) for x in s.body)
-    return not blocks_of(s) and variable in names_written(s)

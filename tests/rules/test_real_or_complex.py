@@ -5,7 +5,6 @@ import linecache
 import numpy as np
 import pytest
 import scipy.linalg
-from switch import of_the_program
 
 import s2sad
 from s2sad.testing import check_rule
@@ -259,7 +258,6 @@ def written(A):
     return np.sum(np.abs(w))
 
 
-@of_the_program
 @real_where_it_can_be
 def test_what_may_be_either_is_written():
     for A in POINTS:

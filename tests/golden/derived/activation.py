@@ -49,7 +49,7 @@ def activation_grad(w, x, names):
         saved.append((activate_saved, x))
         x = x_0
 
-    x_bar = np.broadcast_to(1.0, x.shape).copy()
+    x_bar = np.full_like(x, 1.0)
     w_bar = np.zeros_like(w)
     while saved:
         activate_saved, x = saved.pop()

@@ -23,15 +23,13 @@ def burgers_grad(u, dt, nu, dx, steps):
     while saved:
         t, t_1, t_2, t_3 = saved.pop()
         # u[-1] = u[-2]
-        u_item_bar = u_bar[-1]
+        u_bar[-2] += u_bar[-1]
         u_bar[-1] = 0.0
-        u_bar[-2] += u_item_bar
         # u[0] = 1.0
         u_bar[0] = 0.0
         # u[1:-1] = un[1:-1] - un[1:-1] * dt / dx * (un[1:-1] - un[:-2]) + nu * dt / dx**2 * (un[2:]
         #     - 2.0 * un[1:-1] + un[:-2])
         t_bar = u_bar[1:-1].copy()
-        u_bar[1:-1] = 0.0
         t_bar_1 = t_1 * t_bar
         u_bar[:-2] += t_bar_1
         u_bar[1:-1] -= 2.0 * t_bar_1
@@ -44,5 +42,4 @@ def burgers_grad(u, dt, nu, dx, steps):
         u_bar[1:-1] += t_bar_4
         # t_bar_3 == 0: zero stays zero where the derivative is infinite
         u_bar[1:-1] += dt * t_bar_3 / np.where(t_bar_3 == 0, 1.0, dx)
-        u_bar[1:-1] += t_bar
     return u_bar, nu_bar

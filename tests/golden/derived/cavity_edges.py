@@ -20,7 +20,7 @@ def cavity_edges_grad(p, b, steps):
         pn = p.copy()
         t = 0.25 * (pn[1:-1, 2:] + pn[1:-1, :-2] + pn[2:, 1:-1] + pn[:-2, 1:-1])
         t = t - b[1:-1, 1:-1]
-        saved.append(t)
+        saved.append(t.shape)
         p[1:-1, 1:-1] = t
         p[:, -1] = p[:, -2]
         p[0, :] = p[1, :]
@@ -31,7 +31,7 @@ def cavity_edges_grad(p, b, steps):
     p_bar = 2.0 * p
     b_bar = np.zeros_like(b)
     while saved:
-        t = saved.pop()
+        t_shape = saved.pop()
         # p[-1, :] = 0.0
         p_bar[-1, :] = 0.0
         # p[:, 0] = p[:, 1]
@@ -45,7 +45,7 @@ def cavity_edges_grad(p, b, steps):
         p_bar[:, -1] = 0.0
         # p[1:-1, 1:-1] = 0.25 * (pn[1:-1, 2:] + pn[1:-1, :-2] + pn[2:, 1:-1] + pn[:-2, 1:-1]) -
         #     b[1:-1, 1:-1]
-        t_bar = unbroadcast(p_bar[1:-1, 1:-1].copy(), t.shape)
+        t_bar = unbroadcast(p_bar[1:-1, 1:-1].copy(), t_shape)
         p_bar[1:-1, 1:-1] = 0.0
         b_bar[1:-1, 1:-1] -= t_bar
         t_bar_1 = 0.25 * t_bar

@@ -38,6 +38,6 @@ def cholesky_grad(A):
         # L[j, j] = np.sqrt(A[j, j] - np.sum(L[j, :j] ** 2))
         sqrt_t_bar = L_bar[j, j]
         t_bar_2 = 0.5 * sqrt_t_bar / (1.0 if sqrt_t_bar == 0 else sqrt_t)
-        L_bar[j, :j] += -2.0 * t_bar_2 * L[j, :j]
+        L_bar[j, :j] -= 2.0 * t_bar_2 * L[j, :j]
         A_bar[j, j] += t_bar_2
     return A_bar

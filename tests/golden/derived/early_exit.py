@@ -10,11 +10,12 @@ def f_grad(xs, limit):
     for x in xs:
         saved.append(s)
         rounds += 1
-        if not x < 0.0:
-            s = s * x
-            if s > limit:
-                returned = True
-                break
+        if x < 0.0:
+            continue
+        s = s * x
+        if s > limit:
+            returned = True
+            break
 
     if returned:
         # return np.log(s)
@@ -25,11 +26,8 @@ def f_grad(xs, limit):
     for t in range(rounds - 1, -1, -1):
         s = saved.pop()
         x = xs[t]
-        if x < 0.0:
-            x_bar = 0.0
-        else:
+        if not x < 0.0:
             # s = s * x
-            x_bar = s_bar * s
+            xs_bar[t] += s_bar * s
             s_bar = s_bar * x
-        xs_bar[t] += x_bar
     return xs_bar

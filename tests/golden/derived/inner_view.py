@@ -30,7 +30,5 @@ def inner_view_grad(u, steps):
         u_bar[slice_1][0] += t_bar * inner[1]
         # inner *= 0.9
         inner[...] = inner_0
-        copy = u_bar[slice_1][...].copy()
-        u_bar[slice_1][...] = 0.0
-        u_bar[slice_1] += 0.9 * copy
+        u_bar[slice_1] *= 0.9
     return u_bar

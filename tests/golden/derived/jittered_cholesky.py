@@ -53,7 +53,7 @@ def jittered_cholesky_grad(K, y):
     z = np.linalg.solve(L, y)
 
     # z = np.linalg.solve(L, y)
-    b_bar = np.linalg.solve(L.T, z.copy())
+    b_bar = np.linalg.solve(L.T, z)
     L_bar = put_on_diagonal(1.0 / np.diag(L), L, 0) - np.outer(b_bar, z)
     K_bar = np.zeros_like(K)
     while saved:

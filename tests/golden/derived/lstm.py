@@ -11,19 +11,16 @@ def lstm_grad(W, U, b, xs, ys):
     for t in range(len_xs):
         z = W @ xs[t] + U @ hs[t] + b
         exp_t = np.exp(-z[:n])
-        t_0 = 1.0 + exp_t
-        i = 1.0 / t_0
+        i = 1.0 / (1.0 + exp_t)
         exp_t_1 = np.exp(-z[n : 2 * n])
-        t_1 = 1.0 + exp_t_1
-        f = 1.0 / t_1
+        f = 1.0 / (1.0 + exp_t_1)
         exp_t_2 = np.exp(-z[2 * n : 3 * n])
-        t_2 = 1.0 + exp_t_2
-        o = 1.0 / t_2
+        o = 1.0 / (1.0 + exp_t_2)
         tanh_z_item = np.tanh(z[3 * n :])
         cs[t + 1] = f * cs[t] + i * tanh_z_item
         tanh = np.tanh(cs[t + 1])
         hs[t + 1] = o * tanh
-        saved.append((tanh, o, tanh_z_item, i, z, f, t_2, exp_t_2, t_1, exp_t_1, t_0, exp_t))
+        saved.append((tanh, tanh_z_item, z.shape, exp_t_2, exp_t_1, exp_t))
     t_0 = hs[1:] - ys
 
     # return np.mean((hs[1:] - ys) ** 2)
@@ -34,23 +31,26 @@ def lstm_grad(W, U, b, xs, ys):
     b_bar = np.zeros_like(b)
     cs_bar = np.zeros_like(cs)
     for t in range(len_xs - 1, -1, -1):
-        tanh, o, tanh_z_item, i, z, f, t_0, exp_t, t_1, exp_t_1, t_2, exp_t_2 = saved.pop()
+        tanh, tanh_z_item, z_shape, exp_t, exp_t_1, exp_t_2 = saved.pop()
+        o = 1.0 / (1.0 + exp_t)
+        i = 1.0 / (1.0 + exp_t_2)
+        f = 1.0 / (1.0 + exp_t_1)
         # hs[t + 1] = o * np.tanh(cs[t + 1])
         t_bar = hs_bar[t + 1]
         cs_bar[t + 1] += t_bar * o * (1.0 - tanh * tanh)
         # cs[t + 1] = f * cs[t] + i * np.tanh(z[3 * n :])
         t_bar_1 = cs_bar[t + 1]
         i_bar = t_bar_1 * tanh_z_item
-        z_bar = np.zeros_like(z)
+        z_bar = np.zeros(z_shape)
         z_bar[3 * n :] = t_bar_1 * i * (1.0 - tanh_z_item * tanh_z_item)
         f_bar = t_bar_1 * cs[t]
         cs_bar[t] += t_bar_1 * f
         # o = 1.0 / (1.0 + np.exp(-z[2 * n : 3 * n]))
-        z_bar[2 * n : 3 * n] = t_bar * tanh * o * exp_t / t_0
+        z_bar[2 * n : 3 * n] = t_bar * tanh * o * exp_t * o
         # f = 1.0 / (1.0 + np.exp(-z[n : 2 * n]))
-        z_bar[n : 2 * n] = f_bar * f * exp_t_1 / t_1
+        z_bar[n : 2 * n] = f_bar * f * exp_t_1 * f
         # i = 1.0 / (1.0 + np.exp(-z[:n]))
-        z_bar[:n] = i_bar * i * exp_t_2 / t_2
+        z_bar[:n] = i_bar * i * exp_t_2 * i
         # z = W @ xs[t] + U @ hs[t] + b
         b_bar += z_bar
         U_bar += np.outer(z_bar, hs[t])

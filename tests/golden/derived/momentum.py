@@ -27,7 +27,7 @@ def momentum_grad(A, rate, beta, start, steps):
         z[n:] += t
         z_item_1 = z[n:]
         t = rate * z_item_1
-        saved.append((t, z_item_1.copy(), z_item, copy))
+        saved.append((z_item_1.copy(), z_item, copy))
         z[:n] -= t
 
     # return np.sum(z[:n] ** 2)
@@ -37,9 +37,9 @@ def momentum_grad(A, rate, beta, start, steps):
     beta_bar = 0.0
     rate_bar = 0.0
     while saved:
-        t, z_item, z_item_1, t_1 = saved.pop()
+        z_item, z_item_1, t = saved.pop()
         # z[:n] -= rate * z[n:]
-        t_bar = unbroadcast(-z_bar[:n], t.shape)
+        t_bar = unbroadcast(-z_bar[:n], z_item.shape)
         rate_bar = rate_bar + np.dot(t_bar, z_item)
         z_bar[n:] += rate * t_bar
         # z[n:] += A @ z[:n]
@@ -48,6 +48,6 @@ def momentum_grad(A, rate, beta, start, steps):
         z_bar[:n] += A.T @ t_bar_1
         # z[n:] *= beta
         z_bar_item = z_bar[n:]
-        beta_bar = beta_bar + np.dot(z_bar_item, t_1)
+        beta_bar = beta_bar + np.dot(z_bar_item, t)
         z_bar[n:] = beta * z_bar_item
     return A_bar, rate_bar, beta_bar

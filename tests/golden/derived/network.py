@@ -85,7 +85,7 @@ def network_value_and_grad(layers, X, y):
     for layer in layers_item:
         t = h @ layer["W"]
         layer_b = layer["b"]
-        saved.append((t, layer_b, layer["W"], h))
+        saved.append((t.shape, layer_b.shape, layer["W"], h))
         h = np.tanh(t + layer_b)
     layers_item_1_W = layers[-1]["W"]
     t = h @ layers_item_1_W
@@ -108,9 +108,9 @@ def network_value_and_grad(layers, X, y):
     for t_3 in range(len(layers_item) - 1, -1, -1):
         # h = np.tanh(h @ layer["W"] + layer["b"])
         t_bar_1 = h_bar * (1.0 - h * h)
-        t, layer_b, layer_W, h = saved.pop()
-        t_bar_2 = unbroadcast(t_bar_1, t.shape)
-        layers_item_bar[t_3]["b"] += unbroadcast(t_bar_1, layer_b.shape)
+        t_shape, layer_b_shape, layer_W, h = saved.pop()
+        t_bar_2 = unbroadcast(t_bar_1, t_shape)
+        layers_item_bar[t_3]["b"] += unbroadcast(t_bar_1, layer_b_shape)
         if t_3 > 0:
             h_bar = t_bar_2 @ layer_W.T
         layers_item_bar[t_3]["W"] += h.T @ t_bar_2

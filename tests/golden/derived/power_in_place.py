@@ -6,7 +6,7 @@ def power_in_place_grad(A, steps):
     v = np.ones(A.shape[0])
     saved = []
     for _ in range(steps):
-        v_0 = v[:].copy()
+        v_0 = v.copy()
         v[:] = A @ v
         sqrt_sum_t = np.sqrt(np.sum(v * v))
         saved.append((v.copy(), sqrt_sum_t, v / sqrt_sum_t, v_0))
@@ -21,15 +21,14 @@ def power_in_place_grad(A, steps):
         v_0, sqrt_sum_t, t, v_1 = saved.pop()
         # v /= np.sqrt(np.sum(v * v))
         v[...] = v_0
-        sqrt_sum_t_bar = -np.dot(v_bar[...], t) / sqrt_sum_t
-        v_bar[...] = v_bar[...] / sqrt_sum_t
+        sqrt_sum_t_bar = -np.dot(v_bar, t) / sqrt_sum_t
+        v_bar /= sqrt_sum_t
         # sqrt_sum_t_bar == 0: zero stays zero where the derivative is infinite
         sum_t_bar = 0.5 * sqrt_sum_t_bar / (1.0 if sqrt_sum_t_bar == 0 else sqrt_sum_t)
         v_bar += sum_t_bar * v
         v_bar += sum_t_bar * v
         # v[:] = A @ v
-        t_bar_1 = v_bar[:]
         v[:] = v_1
-        A_bar += np.outer(t_bar_1, v)
-        v_bar[...] = A.T @ t_bar_1
+        A_bar += np.outer(v_bar, v)
+        v_bar[...] = A.T @ v_bar
     return A_bar

@@ -19,7 +19,7 @@ def power_iteration_grad(A, v, steps):
         norm_v, v_0, v_1 = saved.pop()
         # v = v / np.linalg.norm(v)
         v_bar_1 = v_bar / norm_v
-        v_bar_1 += -np.dot(v_bar, v) / norm_v / np.where(norm_v == 0, np.inf, norm_v) * v_0
+        v_bar_1 -= np.dot(v_bar, v) / norm_v / np.where(norm_v == 0, np.inf, norm_v) * v_0
         # v = A @ v
         outer_v_bar = np.outer(v_bar_1, v_1)
         v_bar = A.T @ v_bar_1

@@ -18,7 +18,7 @@ def principal_axis_vjp(w, X):
         w_bar += X.T @ (outer_t_bar @ w)
         # w = w / np.linalg.norm(w)
         w_bar_1 = w_bar / norm_w
-        w_bar_1 += -np.sum(w_bar * w) / norm_w / np.where(norm_w == 0, np_inf, norm_w) * w_0
+        w_bar_1 -= np.sum(w_bar * w) / norm_w / np.where(norm_w == 0, np_inf, norm_w) * w_0
         return w_bar_1
 
     return np.sum(left * left) / X.shape[0], pullback

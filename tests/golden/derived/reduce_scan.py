@@ -31,7 +31,7 @@ def scan_forward(f, state, xs, *, f_decay):
 
 def scan_reverse(kept, value_bar):
     """Adjoint of scan (reduce_scan.py) with respect to xs and f_decay, given the adjoint of its
-    result.
+    result (overwritten).
     """
     xs, saved = kept
 

@@ -20,7 +20,7 @@ def relax_grad(u, f, tolerance):
     while change > tolerance:
         old = u[1:-1].copy()
         t = 0.5 * (u[2:] + u[:-2]) + f[1:-1]
-        saved.append(t)
+        saved.append(t.shape)
         u[1:-1] = t
         change = np.max(np.abs(u[1:-1] - old))
 
@@ -28,9 +28,9 @@ def relax_grad(u, f, tolerance):
     u_bar = 2.0 * u
     f_bar = np.zeros_like(f)
     while saved:
-        t = saved.pop()
+        t_shape = saved.pop()
         # u[1:-1] = 0.5 * (u[2:] + u[:-2]) + f[1:-1]
-        t_bar = unbroadcast(u_bar[1:-1].copy(), t.shape)
+        t_bar = unbroadcast(u_bar[1:-1].copy(), t_shape)
         u_bar[1:-1] = 0.0
         f_bar[1:-1] += t_bar
         t_bar_1 = 0.5 * t_bar

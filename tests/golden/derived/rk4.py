@@ -1,42 +1,23 @@
 import numpy as np
 
 
-def listed_back(out_bar, out, structure):
-    """Return the cotangents of what stands in a nested list: zeros where integers were made."""
-    if out.dtype.kind in "biu":
-        out_bar = np.zeros(out.shape)
-    return take_apart(out_bar, structure)
-
-
-def take_apart(x_bar, structure):
-    """Return the cotangents of the scalars and arrays in a nested list that became one array."""
-    if isinstance(structure, (list, tuple)):
-        parts = [take_apart(part, s) for part, s in zip(x_bar, structure, strict=True)]
-        return tuple(parts) if isinstance(structure, tuple) else parts
-    return x_bar
-
-
 def pendulum_forward(y, damping):
     """pendulum (rk4.py), with the values that pendulum_reverse reads."""
-    t = [y[1], -np.sin(y[0]) - damping * y[1]]
-    value = np.array(t)
-    return value, (value, t, y, damping)
+    return np.array([y[1], -np.sin(y[0]) - damping * y[1]]), (y, damping)
 
 
 def pendulum_reverse(kept, value_bar):
     """Adjoint of pendulum (rk4.py) with respect to y and damping, given the adjoint of its result.
     """
-    value, t, y, damping = kept
+    y, damping = kept
 
     # return np.array([y[1], -np.sin(y[0]) - damping * y[1]])
-    t_bar = list(listed_back(value_bar, value, t))
-    t_bar_1 = t_bar[1]
-    t_bar_2 = -t_bar_1
+    t_bar = -value_bar[1]
     y_bar = np.zeros_like(y)
-    y_bar[1] = t_bar_2 * damping
-    y_bar[0] = -t_bar_1 * np.cos(y[0])
-    y_bar[1] += t_bar[0]
-    return y_bar, t_bar_2 * y[1]
+    y_bar[1] = t_bar * damping
+    y_bar[0] = -value_bar[1] * np.cos(y[0])
+    y_bar[1] += value_bar[0]
+    return y_bar, t_bar * y[1]
 
 
 def rk4_grad(rhs, y, damping, dt, steps):

@@ -77,13 +77,12 @@ def rnn_states_grad(W, U, xs, targets):
         states.append(h)
     saved_1 = []
     for t, (state, target) in enumerate(zip(states, targets)):
-        t_1 = state - target
-        saved_1.append((t_1**2, t_1, t))
+        saved_1.append((state - target, t))
 
     states_bar = zeros_like(states, 0.0)
     while saved_1:
-        t_1, t_2, t_3 = saved_1.pop()
-        states_bar[t_3] += np.broadcast_to(1.0, t_1.shape) * (2.0 * t_2)
+        t_1, t_2 = saved_1.pop()
+        states_bar[t_2] += np.broadcast_to(1.0, t_1.shape) * (2.0 * t_1)
     h_bar = np.zeros_like(h)
     W_bar = np.zeros_like(W)
     U_bar = np.zeros_like(U)

@@ -75,10 +75,10 @@ def thomas_grad(a, b, c, d):
     t_bar_7 = dp_bar[0]
     t_2 = 1.0 if t_bar_7 == 0 else b_item_1
     b_bar[0] = -t_bar_7 * (1.0 if t_bar_7 == 0 else t_1) / t_2
-    d_bar[0] += t_bar_7 / t_2
+    d_bar[0] = t_bar_7 / t_2
     # cp[0] = c[0] / b[0]
     t_bar_8 = cp_bar[0]
     t_1 = 1.0 if t_bar_8 == 0 else b_item
     b_bar[0] -= t_bar_8 * (1.0 if t_bar_8 == 0 else t) / t_1
-    c_bar[0] += t_bar_8 / t_1
+    c_bar[0] = t_bar_8 / t_1
     return a_bar, b_bar, c_bar, d_bar

@@ -1,1 +1,0 @@
-"""The room of polish: the same program, more readable and faster."""
