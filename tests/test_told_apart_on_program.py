@@ -831,3 +831,14 @@ def test_a_list_of_cotangents_stays_as_it_is_given():
     for _ in range(2):
         np.testing.assert_allclose(pull(given), want, rtol=1e-6)
     assert given == [1.0, -2.0, 0.5] and values == grown(X)
+
+
+def test_a_given_object_gets_no_other_attributes():
+    def kept_in_it(o):
+        o.more = o.p[0] * o.p[1]
+        return o.more * o.more * o.q
+
+    given = Cell(X.copy(), 0.5)
+    bar = s2sad.grad(kept_in_it)(given)
+    assert vars(bar).keys() == {"p", "q"} == vars(given).keys()
+    np.testing.assert_allclose(bar.p, [0.3 * 0.7**2, 0.7 * 0.3**2, 0.0])

@@ -252,6 +252,8 @@ class _Look:
         elif form in ("item", "field", "same", "unpack"):
             yield from self.part(op, whole)
         elif form in ("put item", "put field"):
+            if form == "put field" and self.is_other_in_the_end(op):
+                yield "an attribute that a given object has not in the beginning"
             plain = whole is None or is_array(whole)
             array = not plain and isinstance(dict(op.settings).get("part"), K.Array)
             alone = fills_once(self.sweep, op) or self.is_alike(op)
@@ -282,13 +284,19 @@ class _Look:
             if isinstance(v.kind, K.List) and not isinstance(kind_of(op.operands[1]), K.Num):
                 return False
         kinds = kinds_of(self.table, v)
-        if self.sweep.may_be_given(v) and len({k.steps for k in kinds}) > 1:
-            return False  # what the caller gave has other parts than it has in the end
         known = step is not K.MISSING and not isinstance(v.kind, K.List | K.OpenDict)
         there = [[k.at(step)] if known else K.together(k) for k in kinds]
         every = [k for held in there for k in held if k is not None]
         alike = isinstance(part, K.Kind) and all(built_like(k, part) for k in every)
         return alike and holds_plain(self.table, v)
+
+    def is_other_in_the_end(self, op: Op) -> bool:
+        """Say whether an object of the caller's gets parts that its cotangent must not have."""
+        owner = op.operands[0]
+        assert isinstance(owner, Var)
+        v = self.values.get(owner)
+        given = v is not None and self.table.outermost and self.sweep.may_be_given(v)
+        return given and len({k.steps for k in kinds_of(self.table, self.values[owner])}) > 1
 
     def is_simple(self, op: Op) -> bool:
         """Say whether an operation that gives a structure passes a cotangent on as it is."""
