@@ -3,6 +3,8 @@
 What is in BY_NAME needs no shadows by identity; what is in BY_IDENTITY is like it, and does.
 """
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -451,6 +453,255 @@ def list_that_changes_where_it_is_kept(x):
     return best[0] * kept[1][1] * kept[0][0]
 
 
+# --- structures that are values: regions and tuples hand them over -------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    p: object
+    q: object
+
+
+@dataclasses.dataclass
+class Cell:
+    p: object
+    q: object
+
+
+def objects_made_in_each_round(x):
+    s = State(x * x[0], x[1])
+    for k in range(3):
+        d = State(s.p * s.q, np.sum(s.p) * 0.1)
+        s = State(s.p + 0.1 * d.p * x[k], s.q - d.q * s.q)
+    return np.sum(s.p * x) * s.q
+
+
+def object_changed_by_its_other_name(x):
+    first = Cell(x * x[0], x[1])
+    s = first
+    for k in range(2):
+        s = Cell(s.p * s.q, first.q * s.q)
+        first.q = s.q * x[k]
+    return np.sum(s.p * x) * s.q * first.q
+
+
+def objects_with_two_names(x):
+    s, t = Cell(x[0], x[1]), Cell(x[2], x[0])
+    for k in range(3):
+        if x[k] > 0.5:
+            s = t
+        else:
+            s, t = t, Cell(s.p * t.q, s.q + x[1])
+    return s.p * s.q + t.p * t.q * s.p
+
+
+def object_that_changes_in_the_next_round(x):
+    s, t = Cell(x[0], x[1]), Cell(x[2], x[0])
+    for k in range(3):
+        t.p = t.p * s.q
+        s = Cell(s.p * x[k], t.p)
+        t = s
+    return s.p * s.q + t.p * t.q
+
+
+def objects_that_a_loop_is_left_with(x):
+    s = State(x[0], x[1])
+    for k in range(5):
+        t = State(s.p * x[2] + s.q, s.q * s.q)
+        if t.p > 1.2 * x[1]:
+            s = State(t.p * t.q, s.p)
+            break
+        s = t
+    return s.p * s.q
+
+
+def objects_while_they_grow(x):
+    s, n = {"p": x[0], "q": x * x}, 0
+    while s["p"] < 2.0:
+        s = {"p": s["p"] + np.sum(s["q"]), "q": s["q"] * s["p"]}
+        n += 1
+    return s["p"] * np.sum(s["q"] * x) + n
+
+
+def object_that_an_exception_chooses(x):
+    s = Cell(x[0], x[1])
+    for k in range(3):
+        try:
+            t = Cell(s.p * s.q, x[k])
+            if t.p > 0.2:
+                raise ValueError
+            s = t
+        except ValueError:
+            s = Cell(s.q, s.p * x[2])
+    return s.p * s.q
+
+
+def object_that_a_function_changes(x):
+    def moved(o, by):
+        o.p = o.p * by
+        return o.p
+
+    s = Cell(x[0], x[1])
+    for k in range(3):
+        t = s if x[k] > 0.5 else Cell(s.q, s.p)
+        moved(t, x[k])
+        s = t
+    return s.p * s.q * x[1]
+
+
+def object_that_a_function_returns(x):
+    def next_of(s, k):
+        return s if x[k] > 1.0 else State(s.p * s.q, s.q + x[k])
+
+    s = State(x[0], x[1])
+    for k in range(3):
+        s = next_of(s, k)
+    return s.p * s.q
+
+
+def object_in_a_tuple(x):
+    s, y = State(x[0] * x[1], x[2]), x[1]
+    pair = (s, y)
+    for k in range(2):
+        pair = (State(pair[0].p * x[k], pair[0].q), pair[1] * pair[0].p)
+    s, y = pair
+    return s.p * y + s.q * pair[1]
+
+
+def object_in_a_tuple_that_changes(x):
+    s, y = Cell(x[0] * x[1], x[2]), x[1]
+    pair = (s, y)
+    s.p = s.p * x[2]
+    return pair[0].p * y + s.q * pair[1] * s.p
+
+
+def list_in_a_pattern(x):
+    match (x[0], (x[1] * x[1], [x[1], 3.0, x[2]])):
+        case (a, (b, [c, *rest])) if c > 0.0:
+            return a * b * c * rest[1]
+        case (a, _):
+            return a
+
+
+def history_of_objects(x):
+    s, seen = State(x[0], x[1]), []
+    for k in range(3):
+        seen.append(s)
+        s = State(s.p * s.q, s.q + x[k] * s.p)
+    return sum([o.p * o.q for o in seen]) + s.q * seen[1].p
+
+
+def history_of_what_changes(x):
+    s, seen = Cell(x[0], x[1]), []
+    for k in range(3):
+        seen.append(s)
+        s = Cell(s.p * s.q, s.q + x[k] * s.p)
+    seen[2].p = seen[2].p * x[1]
+    return sum([o.p * o.q for o in seen]) + s.q * seen[1].p
+
+
+# --- structures of numbers that change -----------------------------------------------------------
+
+
+def entries_that_go(x):
+    d = {"a": x[0], "b": x[1] * 2.0}
+    y = d.setdefault("c", x[0] * x[1])
+    y = y * d.pop("a") + d.pop("q", x[2]) * d.get("none", x[0])
+    del d["b"]
+    d["a"] = y
+    return sum(d.values()) * d["c"]
+
+
+def entries_that_are_counted(x):
+    d = {}
+    for k in range(3):
+        d[k % 2] = d.get(k % 2, x[0]) + x[k] * x[k]
+    d.clear()
+    for k in range(3):
+        d[k % 2] = d.get(k % 2, x[1]) * x[k]
+    return d[0] * d[1]
+
+
+def entries_of_what_has_two_names(x):
+    d = {"a": x[0], "b": x[1] * 2.0}
+    e = d if x[0] > 0.1 else {"a": x[2], "b": x[1]}
+    d["b"] = x[2] * x[0]
+    return e["a"] * e.get("b", x[2])
+
+
+def places_that_move(x):
+    xs = [x[0], x[1], x[2]]
+    xs[:] = [v * v for v in xs]
+    xs.extend([x[0] * x[1], x[2]])
+    del xs[1]
+    ys = [x[1]] * 2 + xs
+    ys[1:3] = [xs[0] * x[2]]
+    del ys[-2:]
+    return xs[0] * xs[2] + ys[0] * ys[1] * ys[-1]
+
+
+def places_that_move_under_two_names(x):
+    xs = [x[0], x[1], x[2]]
+    ys = xs if x[0] > 0.1 else [x[1]]
+    del xs[0]
+    ys.extend([x[0] * x[1]])
+    return xs[0] * ys[2] + ys[1]
+
+
+# --- arrays in the places of others, and structures of new structures ----------------------------
+
+
+def arrays_in_the_places_of_others(x):
+    rows, held, o = [x * 2.0, x[:2]], {"w": x * x, "b": x[0]}, Cell(np.zeros(3), x[1])
+    for k in range(2):
+        rows[k] = np.sin(rows[k]) * x[k]
+        o.p = 0.9 * o.p + held["w"]
+        held["w"] = held["w"] - o.p * o.q
+        held["b"] = held["b"] * x[1]
+    rows[0], rows[1] = rows[1], rows[0]
+    return np.sum(rows[0]) * np.sum(rows[1] * held["w"]) + held["b"] * np.sum(o.p)
+
+
+def array_in_another_place_that_changes(x):
+    rows, y = [x * 2.0, x * x], x * x[0]
+    rows[0] = y
+    y[1] = x[2] * x[1]
+    return np.sum(rows[0] * rows[1])
+
+
+def array_that_was_in_a_place_and_changes(x):
+    rows = [x * 2.0, x * x]
+    y = rows[0]
+    rows[0] = rows[1] * x[0]
+    y[1] = x[2] * x[1]
+    return np.sum(rows[0] * rows[1] * y)
+
+
+def rows_of_numbers(x):
+    rows = [[x[i] * x[j] + (2.0 if i == j else 0.0) for j in range(3)] for i in range(3)]
+    for k in range(3):
+        for i in range(k + 1, 3):
+            rows[i][k] = rows[i][k] / rows[k][k]
+            for j in range(k + 1, 3):
+                rows[i][j] -= rows[i][k] * rows[k][j]
+    return rows[0][0] * rows[1][1] * rows[2][2]
+
+
+def rows_that_are_one_row(x):
+    row, rows = [x[0], x[1]], []
+    for _ in range(2):
+        rows.append(row)
+    rows[0][1] = x[2] * x[0]
+    return rows[1][1] * rows[0][0]
+
+
+def an_array_and_its_transpose(x):
+    u = np.outer(x, x)
+    both = [u, u.T]
+    both[0][0, 1] = x[2] * x[1]
+    return np.sum(both[1] * u[0])
+
+
 BY_NAME = [
     new_list_in_each_round,
     one_list_goes_on_twice,
@@ -471,14 +722,39 @@ BY_NAME = [
     rows_of_what_was_written,
     carried_until_it_is_written,
     kept_when_it_has_been_written,
+    two_names_for_one_list,
+    one_structure_in_each_round,
+    objects_made_in_each_round,
+    objects_with_two_names,
+    objects_that_a_loop_is_left_with,
+    objects_while_they_grow,
+    object_that_a_function_returns,
+    object_in_a_tuple,
+    list_in_a_pattern,
+    history_of_objects,
+    entries_that_go,
+    entries_that_are_counted,
+    places_that_move,
+    arrays_in_the_places_of_others,
+    rows_of_numbers,
 ]
 BY_IDENTITY = [
-    two_names_for_one_list,
+    object_changed_by_its_other_name,
+    object_that_an_exception_chooses,
+    object_that_changes_in_the_next_round,
+    object_that_a_function_changes,
+    object_in_a_tuple_that_changes,
+    history_of_what_changes,
+    entries_of_what_has_two_names,
+    places_that_move_under_two_names,
+    array_in_another_place_that_changes,
+    array_that_was_in_a_place_and_changes,
+    rows_that_are_one_row,
+    an_array_and_its_transpose,
     list_that_changes_under_its_name,
     list_that_changes_under_an_old_name,
     list_that_grew_before_it_was_handed_on,
     list_that_changes_where_it_is_kept,
-    one_structure_in_each_round,
     filled_under_equal_keys,
     filled_and_put_again,
     filled_in_two_rounds,
@@ -555,3 +831,14 @@ def test_a_list_of_cotangents_stays_as_it_is_given():
     for _ in range(2):
         np.testing.assert_allclose(pull(given), want, rtol=1e-6)
     assert given == [1.0, -2.0, 0.5] and values == grown(X)
+
+
+def test_a_given_object_gets_no_other_attributes():
+    def kept_in_it(o):
+        o.more = o.p[0] * o.p[1]
+        return o.more * o.more * o.q
+
+    given = Cell(X.copy(), 0.5)
+    bar = s2sad.grad(kept_in_it)(given)
+    assert vars(bar).keys() == {"p", "q"} == vars(given).keys()
+    np.testing.assert_allclose(bar.p, [0.3 * 0.7**2, 0.7 * 0.3**2, 0.0])

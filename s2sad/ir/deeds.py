@@ -20,6 +20,7 @@ from s2sad import registry
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
+from s2sad.known.built import plain_fields, run_by_making
 from s2sad.known.outputs import parameters_given, positional_outs
 from s2sad.nodes import walk
 from s2sad.rulebook.facts import Effects
@@ -160,6 +161,8 @@ def _called(op: Op, written: tuple[Owner, ...]) -> Deed:
     if not isinstance(kind, K.Known):
         return Deed(True, written)
     fn, known = kind.value, registry.effects_of(kind.value)
+    if _stores_all(fn, op):
+        return Deed(False, written)
     checks = registry.is_helper(fn) and registry.rule_for(fn) is None and is_quiet(fn)
     acts = not (checks or _only_computes(fn, known)) or any(map(_may_run, _all(op)[1:]))
     outs = _outs(op, positional_outs(fn, given))
@@ -171,6 +174,14 @@ def _called(op: Op, written: tuple[Owner, ...]) -> Deed:
     new = known.copies or (not known.held and _gives_new(registry.rule_for(fn), op))
     fresh = not (acts or outs or converts) and new
     return Deed(acts, (*written, *_owners(outs)), draws, fresh, checks)
+
+
+def _stores_all(fn: Any, op: Op) -> bool:
+    """Say whether a call makes an object that holds what is given, and does nothing else."""
+    names = plain_fields(fn) if isinstance(fn, type) else None
+    if names is None or any(isinstance(o, P.Spread) for o in op.operands):
+        return False
+    return len(op.operands) - 1 + len(_settings(op)) == len(names) and not run_by_making(fn)
 
 
 def _only_computes(fn: Any, known: Effects) -> bool:

@@ -174,6 +174,8 @@ def _uses(program: P.Program, whole: frozenset[P.Region]) -> Counter[Var]:
     def block(b: P.Block) -> None:
         for o in b.ops:
             found.update(v for v in map(P.variable, P.operands(o)) if v is not None)
+            if isinstance(o, Op) and _prints_owner_twice(o):
+                found.update(v for v in map(P.variable, o.operands[:1]) if v is not None)
             if not isinstance(o, Op):
                 other = chooses(o) if isinstance(o, P.If) and o in whole else None
                 keeps = isinstance(o, P.If) and o.style in ("and", "or", "also")
@@ -183,6 +185,11 @@ def _uses(program: P.Program, whole: frozenset[P.Region]) -> Counter[Var]:
 
     block(program.block)
     return found
+
+
+def _prints_owner_twice(op: Op) -> bool:
+    """Say whether an operation prints as a call that names what it adds to twice."""
+    return op.primitive.form == "augmented field" and bool(dict(op.settings).get("anyway"))
 
 
 def _cells(program: P.Program, folder: _Folder) -> dict[Var, Var]:

@@ -39,6 +39,7 @@ from s2sad.linear.turned_memory import (
     turned_tuple,
     turned_unpack,
 )
+from s2sad.linear.turned_numbers import moves_numbers, turned_numbers
 from s2sad.linear.turned_slots import hand_over, made_by_rule
 from s2sad.primitives import language as L
 
@@ -54,6 +55,9 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     if form not in ("tangent of call", "discard"):
         op = sweep.stable(op, acc.t, acc.shadows)
     if acc.shadows is not None and turned_structure(sweep, op, acc, acc.shadows):
+        return
+    if acc.shadows is None and moves_numbers(op, sweep, acc.t.table):
+        turned_numbers(sweep, op, acc)
         return
     if form in ("put item", "put field"):
         turned_put(sweep, op, original, acc)
@@ -84,7 +88,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         if makes_list(op, sweep, acc.t.table):
             turned_list(sweep, op, acc)
             return
-        if form in ("item", "field", "same"):
+        if op.outs[0] in acc.refs:
             return  # its cotangent is that part of its owner's
         if form in ("list", "dict") or makes_object(op):
             turned_display(sweep, op, acc)

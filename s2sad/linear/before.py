@@ -3,6 +3,7 @@
 xs[a:b] = ys           count = len(xs), to know how many items the slice had
 table.clear()          held = table.copy(), to know which entries there were
 table.pop(k, 0.0)      there = k in table, to know whether there was one
+rows[i] = y            stood = rows[i], to make zeros like that array
 table[k] = y           there = k in table, where kinds do not tell
 """
 
@@ -25,6 +26,8 @@ def before(t: Tangents, op: Op) -> tuple[tuple[str, Operand], ...]:
     kind, form, word = K.without_none(owner.kind), op.primitive.form, op.primitive.word
     if isinstance(kind, K.AnyDict) and form == "put item":
         return _new(t, op, owner)
+    if isinstance(kind, K.List) and form == "put item" and _are_arrays(kind, op):
+        return (("stood", t.emit(L.ITEM, (owner, t.index(op.operands[1])), kind.item)),)
     if not K.is_container(kind) or not holds_numbers(kind):
         return ()
     if isinstance(kind, K.List):
@@ -49,6 +52,13 @@ def _new(t: Tangents, op: Op, owner: Var) -> tuple[tuple[str, Operand], ...]:
 
 def _there(t: Tangents, op: Op, owner: Var) -> Var:
     return t.emit(L.compare("In"), (op.operands[1], owner), K.BOOL)
+
+
+def _are_arrays(kind: K.List, op: Op) -> bool:
+    """Say whether an array comes into a list in the place of another one."""
+    every = (*K.together(kind), dict(op.settings).get("part"))
+    arrays = all(isinstance(k, K.Array) and K.differentiable(k) for k in every)
+    return arrays and _is_one(op.operands[1])
 
 
 def _is_one(index: Operand) -> bool:

@@ -431,7 +431,7 @@ def bar_out(v: Var, perhaps: bool) -> Var:
 
 def bar_of(out: Var, perhaps: bool) -> Bar:
     """Return the cotangent that a region has handed over."""
-    own = is_array(out.kind) or isinstance(out.kind, K.List)
+    own = is_array(out.kind) or is_structure(out.kind)
     return Bar(out, own and not perhaps, perhaps=perhaps)
 
 

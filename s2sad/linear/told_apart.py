@@ -10,14 +10,15 @@ which neither is a part of the other, or is handled in a way that is turned roun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Set
 
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.given import written_parameters
 from s2sad.ir import program as P
-from s2sad.ir.left_last import may_leave
+from s2sad.ir.deeds import deed
 from s2sad.ir.program import Op, Operand, Var
+from s2sad.known.built import built_like
 from s2sad.linear.backward import ARRAYS, ZEROS
 from s2sad.linear.by_identity import (
     holds_structures,
@@ -29,14 +30,22 @@ from s2sad.linear.by_symmetry import goes_by_symmetry
 from s2sad.linear.filled_once import fills_once
 from s2sad.linear.memory_parts import is_replaced, parts_of_memory
 from s2sad.linear.operands import is_array, kind_of
+from s2sad.linear.part_by_part import kind_in_the_end, kinds_of
 from s2sad.linear.ready import Ready, ready_to_reverse
 from s2sad.linear.swapped import are_apart
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.turned_calls import met_by, passes_nothing
 from s2sad.linear.turned_hooks import is_known_elsewhere
 from s2sad.linear.turned_lists import makes_list
-from s2sad.linear.turned_memory import entries, function_of, makes_object, may_be_view
-from s2sad.linear.unwritten import is_done, stays
+from s2sad.linear.turned_memory import (
+    entries,
+    function_of,
+    known_index,
+    makes_object,
+    may_be_view,
+)
+from s2sad.linear.turned_numbers import moves_numbers
+from s2sad.linear.unwritten import holds_plain, is_value, stays
 from s2sad.linear.user_calls import CallOfUser, parts_of
 from s2sad.linear.zero_tangents import memories_in
 from s2sad.primitives import language as L
@@ -102,7 +111,7 @@ class _Look:
                 yield from self.region(op)
             elif self.sweep.is_linear(op):
                 yield from self.shared_in(op.outs, op)
-                if any(holds_structures(v.kind) and self.goes_on(dot) for dot, v in self.of(op)):
+                if any(self.goes_on(dot, v, op) for dot, v in self.of(op)):
                     yield "a structure in a tuple"
                 yield from self.op(op)
 
@@ -112,7 +121,7 @@ class _Look:
         """Look at structures whose parts may share memory."""
         for v in (self.values[d] for d in dots if d in self.values and d not in self.parts):
             alone = memories_in(v.kind) < 2 or not _among(v, self.written)
-            alone = alone or (made is not None and self.stays(v, made))
+            alone = alone or (made is not None and (self.stays(v, made) or self.is_of_new(made)))
             if is_structure(v.kind) and not alone and not self.holds_values(v):
                 yield "parts of a structure that may share memory"
 
@@ -123,6 +132,26 @@ class _Look:
             isinstance(k, K.Num) or (arrays and isinstance(k, K.Array)) for k in K.together(v.kind)
         )
 
+    def is_of_new(self, made: Op) -> bool:
+        """Say whether a structure is made here of nothing but new memory, each part of its own.
+
+        What comes into it under a name that goes on to be used, `is_held` tells.
+        """
+        if made.primitive not in (L.LIST, L.DICT) and not makes_object(made):
+            return False
+        given = [*made.operands, *(o for _, o in made.settings if isinstance(o, P.OPERANDS))]
+        found = [self.values[o] for o in given if isinstance(o, Var) and o in self.values]
+        spread = any(isinstance(o, P.Spread) for o in given)
+        return not spread and all(self.is_new(v) for v in found if memories_in(v.kind))
+
+    def is_new(self, v: Var) -> bool:
+        """Say whether a variable is memory that an operation has made, of new memory alone."""
+        made = self.sweep.makers.get(v)
+        if made is None or isinstance(v.kind, K.Union | K.Tuple):
+            return False
+        display = made.primitive in (L.LIST, L.DICT) or makes_object(made)
+        return display or deed(made).fresh
+
     def is_held(self, dot: Operand, op: Op) -> bool:
         """Say whether memory that is put into a structure here goes on to be used by its name."""
         if not isinstance(dot, Var) or dot not in self.values:
@@ -131,13 +160,14 @@ class _Look:
         array = isinstance(v.kind, K.Array) and self.sweep.is_memory(v, self.t)
         array = array and not self.stays(v, op)
         maker = self.sweep.makers.get(v)
-        shown = maker is not None and maker.primitive.form in ("item", "field", "same")
+        shown = maker is not None and not self.is_new(v)
         twice = [*op.operands, *(value for _, value in op.settings)].count(dot) > 1
         order = self.sweep.written.order
         around = order[maker][1] if maker is not None and maker in order else ()
         again = {*order[op][1]} - {*around}  # it comes into a structure in each round
         used = shown or twice or again or self.sweep.last.get(dot) is not op or self.is_callers(v)
-        return (K.is_container(v.kind) or array) and bool(used)
+        held = array or (K.is_container(v.kind) and not self.is_value(v, op))
+        return held and bool(used)
 
     def is_callers(self, v: Var) -> bool:
         """Say whether a variable is a parameter that is written: its caller uses it by its name."""
@@ -153,6 +183,10 @@ class _Look:
         """Say whether memory is not written while what shows it from here on is in use."""
         return stays(self.sweep, self.block, v, made)
 
+    def is_value(self, v: Var, made: P.Operation) -> bool:
+        """Say whether a structure, or a tuple that holds such, is a value from here on."""
+        return is_value(self.sweep, self.table, v, made)
+
     def is_mixed(self, v: Var) -> bool:
         """Say whether a variable is memory or something else, and has no zeros by its name.
 
@@ -163,11 +197,6 @@ class _Look:
         numeric = all(isinstance(k, K.Num | K.Array) for k in K.options(v.kind))
         return not (numeric or isinstance(K.without_none(v.kind), K.Tuple | K.Array))
 
-    def has_structure(self, dots: Sequence[Operand]) -> bool:
-        """Say whether the tangent of a structure is among some operands."""
-        held = [self.values[o] for o in dots if isinstance(o, Var) and o in self.values]
-        return any(is_structure(v.kind) for v in held)
-
     def of(self, op: Op) -> Iterator[tuple[Var, Var]]:
         """Yield the tangents that an operation gives, and what they are the tangents of."""
         yield from ((dot, self.values[dot]) for dot in op.outs if dot in self.values)
@@ -177,13 +206,16 @@ class _Look:
         v = self.values.get(given) if isinstance(given, Var) else None
         return v is not None and is_structure(v.kind) and self.sweep.written.after(op, v)
 
-    def goes_on(self, dot: Var) -> bool:
+    def goes_on(self, dot: Var, v: Var, made: Op) -> bool:
         """Say whether a tuple with a structure in it does more than to be returned, or taken apart.
 
         Where it does that once the structure has two names, one before and one behind it, and each
-        has a cotangent: what that of the later one holds is added to the other's.
+        has a cotangent: what that of the later one holds is added to the other's. So it is where
+        the structure is a value.
         """
-        if not isinstance(self.values[dot].kind, K.Tuple):
+        if not isinstance(v.kind, K.Tuple) or not holds_structures(v.kind):
+            return False
+        if self.is_value(v, made):
             return False
         reads = [op for op in P.every(self.block) if dot in map(P.variable, P.operands(op))]
         ends = [b for b in self.blocks if dot in map(P.variable, b.end.results)]
@@ -203,6 +235,8 @@ class _Look:
             yield "a write into a value of several kinds"
         if form == "call" and function_of(op) in ZEROS and op.operands[1] in self.values:
             yield "a shadow that is found by its memory"
+        if moves_numbers(op, self.sweep, self.table):
+            return
         if form in ("tuple", "list", "dict") or makes_object(op):
             yield from self.display(op)
         elif form == "tangent of call":
@@ -218,9 +252,12 @@ class _Look:
         elif form in ("item", "field", "same", "unpack"):
             yield from self.part(op, whole)
         elif form in ("put item", "put field"):
+            if form == "put field" and self.is_other_in_the_end(op):
+                yield "an attribute that a given object has not in the beginning"
             plain = whole is None or is_array(whole)
             array = not plain and isinstance(dict(op.settings).get("part"), K.Array)
-            if array and fills_once(self.sweep, op):
+            alone = fills_once(self.sweep, op) or self.is_alike(op)
+            if array and alone:
                 if self.is_held(op.operands[-1], op):
                     yield "memory that is put into a structure, and used by its own name, too"
             elif not plain and not isinstance(dict(op.settings).get("part"), K.Num):
@@ -229,6 +266,37 @@ class _Look:
             yield f"{form} of a structure"
         elif any(is_structure(v.kind) for v in outs) and not self.is_simple(op):
             yield f"{form} of structures"
+
+    def is_alike(self, op: Op) -> bool:
+        """Say whether a value that comes into a structure is like what stood there, but for bits.
+
+        The structure holds numbers and arrays that nobody writes, and where it gets an array here
+        there are never any of other shapes, or the one that stood there is known.
+        """
+        owner, part = op.operands[0], dict(op.settings).get("part")
+        assert isinstance(owner, Var)
+        v = self.values[owner]
+        if "stood" in dict(op.settings):
+            return holds_plain(self.table, v)
+        step = op.primitive.word
+        if len(op.operands) == 3:
+            step = getattr(kind_of(op.operands[1]), "value", K.MISSING)
+            if isinstance(v.kind, K.List) and not isinstance(kind_of(op.operands[1]), K.Num):
+                return False
+        kinds = kinds_of(self.table, v)
+        known = step is not K.MISSING and not isinstance(v.kind, K.List | K.OpenDict)
+        there = [[k.at(step)] if known else K.together(k) for k in kinds]
+        every = [k for held in there for k in held if k is not None]
+        alike = isinstance(part, K.Kind) and all(built_like(k, part) for k in every)
+        return alike and holds_plain(self.table, v)
+
+    def is_other_in_the_end(self, op: Op) -> bool:
+        """Say whether an object of the caller's gets parts that its cotangent must not have."""
+        owner = op.operands[0]
+        assert isinstance(owner, Var)
+        v = self.values.get(owner)
+        given = v is not None and self.table.outermost and self.sweep.may_be_given(v)
+        return given and len({k.steps for k in kinds_of(self.table, self.values[owner])}) > 1
 
     def is_simple(self, op: Op) -> bool:
         """Say whether an operation that gives a structure passes a cotangent on as it is."""
@@ -270,6 +338,8 @@ class _Look:
         kind = self.kind_of(given)
         if not isinstance(kind, K.Dict) or given not in self.values:
             return isinstance(kind, K.Dict)
+        if kind_in_the_end(self.table, self.values[given]) is None:
+            return False
         parts = [k for k in K.together(kind) if K.differentiable(k)]
         arrays = any(map(K.may_be_array, parts))
         assert isinstance(given, Var)
@@ -291,7 +361,10 @@ class _Look:
             return
         if any(may_be_either(v.kind) and v in self.written for v in outs):
             yield "a part that may be a number, or an array that is written"
-        if isinstance(whole, K.Tuple) and (shown or self.has_structure(op.outs)):
+        index = known_index(self.sweep, op.operands[1]) if form == "item" else None
+        known = isinstance(index, int | slice)
+        held = (v for v in outs if is_structure(v.kind) and not (known and self.is_value(v, op)))
+        if isinstance(whole, K.Tuple) and (shown or any(held)):
             yield "memory in a tuple"
         if form == "same" or not outs:
             return
@@ -365,20 +438,14 @@ class _Look:
 
     # regions
 
-    def is_done_list(self, dot: Var, region: P.Region) -> bool:
-        """Say whether what a region hands over is no structure, or a list of numbers by its value.
+    def is_done(self, dot: Var, region: P.Region) -> bool:
+        """Say whether what a region hands over is no structure, or a value from here on.
 
-        A loop gives such a list a name where it is made, and nobody writes it under that name: it
-        has a cotangent of its own there, of the same length, which goes on to what was handed over.
+        A structure that is one has a cotangent of its own, which goes on to what was handed over.
         """
         v = self.values[dot]
-        if not is_structure(v.kind):
-            return True
-        if not isinstance(region, P.For) or may_leave(region.body):
-            return False
-        carried = dot in region.outs or dot in region.body.params
-        numbers = isinstance(v.kind, K.List) and isinstance(v.kind.item, K.Num)
-        return carried and numbers and is_done(self.sweep, v, region)
+        handed = isinstance(region, P.While) or dot not in P.bound(region)
+        return not is_structure(v.kind) or (handed and self.is_value(v, region))
 
     def region(self, region: P.Region) -> Iterator[str]:
         """Look at memory that a region hands over."""
@@ -387,7 +454,7 @@ class _Look:
         if any(self.is_changed(v, region) for v in handed):
             if not are_apart(self.sweep, region, self.table):
                 yield "memory that is written, and handed over by a branch or a loop"
-        if not all(self.is_done_list(d, region) for d in given if d in self.values):
+        if not all(self.is_done(d, region) for d in given if d in self.values):
             yield "a structure that comes from a region"
         unbound = self.table.facts.unbound
         if any(

@@ -3,6 +3,7 @@
     ys = xs[1:]        xs_bar[1:] has ys_bar added, item by item
     ys = list(x)       x_bar += np.array(ys_bar)
     zs = xs + ys       xs_bar += zs_bar[: len(xs)]; ys_bar += zs_bar[len(xs) :]
+    zs = xs * n        xs_bar has each part of zs_bar added that is as long as xs
 
 A new list of numbers, or of arrays that nobody writes, has a cotangent of its own: two lists that
 hold one such value share nothing that matters. Of other lists the items are known by two names.
@@ -11,9 +12,11 @@ hold one such value share nothing that matters. Of other lists the items are kno
 from __future__ import annotations
 
 from s2sad import kinds as K
+from s2sad.emitted import held_numbers
 from s2sad.ir import program as P
 from s2sad.ir.identities import function_of
 from s2sad.ir.program import Op, Operand, Place, Var
+from s2sad.linear.by_identity import act
 from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name
 from s2sad.linear.operands import kind_of
 from s2sad.linear.part_by_part import add_into, kinds_of
@@ -41,8 +44,8 @@ def makes_list(op: Op, sweep: Sweep, table: Table) -> bool:
             one = isinstance(kind_of(op.operands[1]), K.Num)
             return not one and isinstance(kinds[0], K.List)
         case "infix":
-            lists = all(isinstance(kind_of(o), K.List) for o in op.operands)
-            return op.primitive.word == "Add" and lists
+            lists = [isinstance(kind_of(o), K.List) for o in op.operands]
+            return all(lists) if op.primitive.word == "Add" else any(lists)
         case "call" if function_of(op.operands[0]) is list and len(op.operands) == 2:
             return all(isinstance(k, K.List | K.Tuple) or _is_vector(k) for k in kinds)
     return False
@@ -76,6 +79,11 @@ def turned_list(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         _give(sweep, op.operands[1], bar, acc)
         return
     left, right = op.operands
+    if op.primitive.word == "Mult":
+        given = left if left in sweep.values else right
+        if isinstance(given, Var) and given in sweep.values:
+            act(t, held_numbers.add_repeated, (acc.buffer(given), value), K.NONE)
+        return
     if left in sweep.values:
         start = length_at(sweep, left, op, acc)
     else:

@@ -102,6 +102,8 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """`x = u[i]` adds to the place of the cotangent."""
     owner, index = op.operands
     assert isinstance(owner, Var)
+    if owner not in sweep.values:
+        return  # zeros that are made of no tangent
     kind = K.without_none(sweep.values[owner].kind)
     part = sweep.values[op.outs[0]].kind
     if isinstance(kind, K.List | K.AnyDict) and isinstance(part, K.Tuple):
@@ -117,7 +119,7 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     if not isinstance(kind, K.Tuple):
         raise NotYet(f"an item of {K.describe(kind)}")
     found: list[Bar | None] = [None] * len(kind.items)
-    at = _known_index(sweep, index)
+    at = known_index(sweep, index)
     if isinstance(at, slice):
         (out,) = op.outs
         found[at] = acc.apart(bar, _tuple(sweep, out))
@@ -140,7 +142,7 @@ def _packed(t: Tangents, bar: Bar | None, kind: Kind) -> Operand:
     return t.emit(L.TUPLE, parts, tangent_kind(kind))
 
 
-def _known_index(sweep: Sweep, index: Operand) -> object:
+def known_index(sweep: Sweep, index: Operand) -> object:
     """Return an index, or a slice, that is known before the run."""
     v = P.variable(index)
     made = sweep.makers.get(v) if v is not None else None
@@ -203,6 +205,8 @@ def turned_field(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     """`x = o.m` adds to the attribute of the cotangent."""
     (owner,), (out,), word = op.operands, op.outs, op.primitive.word
     assert isinstance(owner, Var)
+    if owner not in sweep.values:
+        return  # zeros that are made of no tangent
     classes = K.Obj if acc.shadows is None else K.Obj | K.OneOf
     if not isinstance(sweep.values[owner].kind, classes):
         raise NotYet("an attribute of what is no object")
@@ -271,8 +275,11 @@ def turned_display(sweep: Sweep, op: Op, acc: Cotangents) -> None:
 
 
 def give_part(sweep: Sweep, dot: Var, bar: Bar, acc: Cotangents) -> None:
-    """Give what is put into a structure the part of the shadow that stands for it."""
-    if in_place(sweep, dot):
+    """Give what is put into a structure the part of the shadow that stands for it.
+
+    A structure that has a cotangent already is a value: to this one that part is added.
+    """
+    if in_place(sweep, dot) and dot not in acc.of and dot not in acc.refs:
         acc.shared(dot, bar)
     else:
         acc.add(dot, Bar(bar.value))
@@ -368,19 +375,35 @@ def turned_put(sweep: Sweep, op: Op, original: Op, acc: Cotangents) -> None:
         if found is not None:
             acc.add(stored, found)
         return
-    where = [acc.t.index(i) for i in steps]
+    where, zero = [acc.t.index(i) for i in steps], _zero_there(op, buffer, acc)
     if where:
-        _nothing_there(sweep, op, buffer, where[0], acc)
+        _nothing_there(sweep, op, (buffer, where[0], zero), acc)
     else:
-        put_field(acc.t, buffer, sweep.values[owner].kind, op.primitive.word, P.Const(0.0))
+        put_field(acc.t, buffer, sweep.values[owner].kind, op.primitive.word, zero)
     if found is not None:
         acc.add(stored, found)
 
 
-def _nothing_there(sweep: Sweep, op: Op, buffer: Var, at: Operand, acc: Cotangents) -> None:
+def _zero_there(op: Op, buffer: Var, acc: Cotangents) -> Operand:
+    """Return the zero of what stood where a value was stored: an array in a structure is alike."""
+    part, t = dict(op.settings).get("part"), acc.t
+    if isinstance(buffer.kind, K.Array) or not isinstance(part, K.Array):
+        return P.Const(0.0)
+    stood = dict(op.settings).get("stood")
+    if isinstance(stood, Var):
+        return t.call(t.table.numpy("zeros_like", part), (stood,), tangent_kind(stood.kind))
+    read = L.ITEM if len(op.operands) == 3 else L.field(op.primitive.word)
+    there = t.emit(read, (buffer, *map(t.index, op.operands[1:-1])), tangent_kind(part))
+    return t.call(t.table.numpy("zeros_like", part), (there,), tangent_kind(part))
+
+
+def _nothing_there(
+    sweep: Sweep, op: Op, given: tuple[Var, Operand, Operand], acc: Cotangents
+) -> None:
     """Put zero where a value was stored; what was no entry of a caller's dict is none again."""
+    buffer, at, _ = given
     places = (Place(buffer, (P.Item(at),)),)
-    zero = Op((), op.primitive, (buffer, at, P.Const(0.0)), (), (), places, op.origin)
+    zero = Op((), op.primitive, given, (), (), places, op.origin)
     drop = Op((), L.DROP_ITEM, (buffer, at), (), (), places, op.origin)
     owner, t = op.operands[0], acc.t
     there = dict(op.settings).get("there")

@@ -14,12 +14,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.left_last import leaves_loop
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.backward import turned_op
-from s2sad.linear.by_identity import is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents, bar_of, bar_out, root_of
 from s2sad.linear.half_done import check_half_done
 from s2sad.linear.joined_arms import (
@@ -66,8 +64,8 @@ def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operat
 
 
 def outs_of(block: P.Block) -> list[Var]:
-    """Return what the operations of a block give, and what its loops leave behind."""
-    return [v for op in block.ops if isinstance(op, Op | P.For) for v in op.outs]
+    """Return what the operations of a block give, and what regions in it hand over."""
+    return [v for op in block.ops for v in op.outs]
 
 
 def give_cotangents(sweep: Sweep, dots: Iterable[Var], acc: Cotangents) -> None:
@@ -198,6 +196,7 @@ def turned_arm(
     """Turn an arm round, and what stands `before` it; one that leaves a loop ends that loop."""
     with acc.t.inside() as ops:
         inner = acc.inner(dict(acc.of))
+        give_cotangents(sweep, (*outs_of(block), *(outs_of(before) if before else ())), inner)
         bars, pairs = fork.seeds, list(zip(fork.outs, block.end.results, strict=False))
         if block.end.how == "break":
             bars, pairs = sweep.loops[-1].bars, sweep.loops[-1].handed(block.end)
@@ -223,9 +222,6 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
     free = [d for d in free_in(sweep, region) if reads_inside(region, d)]
     owners = [root_of(acc.refs, d) for d in free]
     free = [d for d in dict.fromkeys(owners) if not by_place(sweep, d, acc)]
-    for kind in (sweep.values[p].kind for p in params):
-        if is_structure(kind) and not isinstance(kind, K.List):
-            raise NotYet("a loop that carries a structure")
     at_last = dict(zip(heads, region.outs, strict=False))
     begun = dict(zip(heads, region.starts, strict=True))
     start: list[Bar] = []

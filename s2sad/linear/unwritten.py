@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.deeds import deed
 from s2sad.ir.program import Op, Var
+from s2sad.linear.part_by_part import kinds_of
 from s2sad.linear.swapped import followed
 from s2sad.linear.sweep_state import Sweep
+from s2sad.linear.tangent_table import Table
 from s2sad.primitives import language as L
 
 
@@ -46,6 +49,35 @@ def stays(sweep: Sweep, block: P.Block, v: Var, made: P.Operation) -> bool:
                 if at < behind <= last or ({*loops, *around} & others) - anew:
                     return False
     return True
+
+
+def is_value(sweep: Sweep, table: Table, v: Var, made: P.Operation) -> bool:
+    """Say whether a structure is a value from an operation on.
+
+    It holds numbers and arrays that nobody writes, or structures of these, and nobody changes it:
+    where it has two names, what their cotangents hold is added.
+    """
+    if not holds_plain(table, v):
+        return False
+    facts = table.facts
+    unnamed = not v.name and bool(facts.written)
+    return not (v in facts.written or unnamed) or is_done(sweep, v, made)
+
+
+def holds_plain(table: Table, v: Var) -> bool:
+    """Say whether a value never holds more than numbers and arrays that nobody writes."""
+    filled, kinds = table.facts.filled, kinds_of(table, v)
+    arrays = v not in filled and (bool(v.name) or not filled)
+    return bool(kinds) and all(_holds_plain(k, arrays) for k in kinds)
+
+
+def _holds_plain(kind: K.Kind, arrays: bool) -> bool:
+    """Say whether a value holds numbers, constants and perhaps arrays alone, at any depth."""
+    if isinstance(kind, K.Tuple | K.List | K.AnyDict | K.Obj):
+        return all(_holds_plain(k, arrays) for k in K.together(kind))
+    if isinstance(kind, K.Array):
+        return arrays
+    return isinstance(kind, K.Num | K.Str | K.NoneKind | K.Known | K.Unbound)
 
 
 def is_done(sweep: Sweep, v: Var, made: P.Operation) -> bool:
@@ -78,6 +110,8 @@ def _writes(sweep: Sweep, v: Var, at: int) -> Iterator[tuple[int, set[P.Region]]
     for w in sweep.written.of(v):
         behind, loops = order[w]
         owners = [followed(sweep, p.object) for p in w.writes] if isinstance(w, Op) else []
+        if owners and all(_changes_other(sweep, w, o, v) for o in owners):
+            continue
         makers = [sweep.makers.get(o) for o in owners if isinstance(o, Var)]
         known = [m for m in makers if m is not None and m in order]
         new = [order[m] for m in known if deed(m).fresh or _changes_list(w, m)]
@@ -85,6 +119,36 @@ def _writes(sweep: Sweep, v: Var, at: int) -> Iterator[tuple[int, set[P.Region]]
             yield behind, {*loops}
         elif any(made < at for made, _ in new):
             yield behind, {x for x in loops if not all(x in around for _, around in new)}
+
+
+def _changes_other(sweep: Sweep, w: P.Operation, owner: object, v: Var) -> bool:
+    """Say whether a write changes the places of one structure, and a variable is another one.
+
+    The variable holds no structures: what it is a part of may change around it.
+    """
+    kind, own = getattr(owner, "kind", K.UNKNOWN), _class_of(v.kind)
+    forms = (*_OF_LISTS, "put field", "drop field") if isinstance(kind, K.Obj) else _OF_LISTS
+    if not isinstance(w, Op) or w.primitive.form not in forms or _class_of(kind) is None:
+        return False
+    if isinstance(kind, K.Obj) and w.primitive.form == "method":
+        return False
+    if own is None or any(map(K.is_container, K.together(v.kind))):
+        return False
+    if _class_of(kind) is not own:
+        return True
+    found = followed(sweep, v)
+    both = [sweep.makers.get(o) for o in (found, owner) if isinstance(o, Var)]
+    return len({*both}) == 2 and all(m is not None and m.primitive in _DISPLAYS for m in both)
+
+
+def _class_of(kind: K.Kind) -> type | None:
+    """Return the class of what a kind surely is a structure of."""
+    if isinstance(kind, K.AnyDict):
+        return dict
+    return next((c for c in (K.List, K.Obj) if isinstance(kind, c)), None)
+
+
+_DISPLAYS = (L.LIST, L.DICT)
 
 
 def _changes_list(w: P.Operation, made: Op) -> bool:
