@@ -234,3 +234,50 @@ def test_views_of_what_lies_by_columns():
     moved = np.zeros_like(at)
     moved[...] = 1e-6 * dot
     np.testing.assert_allclose(tangent, (f(at + moved) - f(at - moved)) / 2e-6, rtol=1e-7)
+
+
+def asked_for_its_length(x):
+    def last():
+        return len(y) - 1
+
+    y = x + 1.0
+    y[last()] = 1.4
+    return y @ y + x @ x
+
+
+def read_beside_a_copy(x):
+    z = np.sin(x)
+    y = z[:] * 1.0
+    w = y + 1.0
+
+    def first():
+        return y[0]
+
+    y[0] = 0.7
+    w[1] = 0.7 * x[0]
+    return first() * 2.0 + z[0] + w[1] + y[1]
+
+
+def captured_and_bound_anew(x):
+    y = -x
+
+    def total():
+        return np.sum(y)
+
+    for i in range(2):
+        y[i] = y[i] * x[0]
+    t = total()
+    y = x * 1.0
+    y[0] = t * x[1]
+    return total() + t
+
+
+@pytest.mark.parametrize("f", [asked_for_its_length, read_beside_a_copy, captured_and_bound_anew])
+def test_tangents_of_captured_arrays_are_arrays_of_their_own(f):
+    """A tangent that is that of an operand was written in the place of that: also the caller's."""
+    point, along = np.array([0.3, 0.7]), np.array([1.0, 2.0])
+    want = (f(point + 1e-6 * along) - f(point - 1e-6 * along)) / 2e-6
+    kept = along.copy()
+    assert s2sad.jvp(f, (point,), (along,))[1] == pytest.approx(want, rel=1e-7)
+    assert s2sad.grad(f)(point) @ along == pytest.approx(want, rel=1e-7)
+    np.testing.assert_array_equal(along, kept)

@@ -200,6 +200,10 @@ class _Walk:
         if op.primitive.form in ("item", "field", "same", "look") and op.operands:
             for owner in _variables(op.operands[:1]):
                 self.part_of |= dict.fromkeys(op.outs, owner)
+        if op.primitive.form == "bind":  # without a name of its own it is what the cell holds
+            cell, *values = _variables(op.operands)
+            for v in values:
+                self.part_of.setdefault(v, cell)
         parts = "put item", "augmented item", "each item"
         given = op.operands[-1:] if op.primitive.form in parts else P.operands(op)  # no index
         stored = list(filter(self.carries, _variables(given)))
