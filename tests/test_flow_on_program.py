@@ -471,7 +471,40 @@ def left_in_an_arm_of_an_arm(x):
     return np.sum(total * part)
 
 
+def list_asked_and_filled_later(x):
+    queue, y = [], x * 1.0
+    y = y * 3.0 if queue else y * y
+    if y[0] > 0.1:
+        queue.append(y * 2.0)
+    if queue:
+        y = y + queue.pop()
+    t = 0.5 if queue and y[1] > 0.0 else 2.0
+    queue.append(y * t)
+    return np.sum(queue[0] * x)
+
+
+def dict_asked_and_cleared_later(x):
+    table, y = {}, x * 1.0
+    for k in range(3):
+        y = y * 0.5 if table else np.sin(y)
+        table[k] = y[0]
+        if k == 1:
+            table.clear()
+    return np.sum(y) + (table[2] if table else 0.0)
+
+
+def array_asked_and_written_later(x):
+    flag, y = np.zeros(()), x * 1.0
+    for _ in range(2):
+        y = y * 3.0 if flag else y * y
+        flag[...] = 1.0
+    return np.sum(y)
+
+
 PROGRAMS = [
+    list_asked_and_filled_later,
+    dict_asked_and_cleared_later,
+    array_asked_and_written_later,
     searched_along_a_line,
     left_with_what_a_round_binds,
     left_in_an_arm_of_an_arm,

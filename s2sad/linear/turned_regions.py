@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
+from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.left_last import leaves_loop
 from s2sad.ir.program import Op, Operand, Var
@@ -38,6 +39,7 @@ from s2sad.linear.tangent_table import NotYet, Tangents
 from s2sad.linear.tape import heads_of, met, reads_inside
 from s2sad.linear.turned_slots import hand_over
 from s2sad.nodes import block_writes
+from s2sad.primitives import language as L
 
 
 def turned_block(sweep: Sweep, block: P.Block, acc: Cotangents) -> list[P.Operation]:
@@ -122,10 +124,27 @@ def turned_region(sweep: Sweep, region: P.Region, acc: Cotangents) -> list[P.Ope
 
 def turned_branch(sweep: Sweep, region: P.If, acc: Cotangents) -> list[P.Operation]:
     """Turn each arm of a branch round; the same test chooses between them."""
-    made = turned_arms(sweep, region, (region.then, region.orelse), acc, region.test)
-    style = "if" if len(made.outs) > len(plain(sweep, region.outs)) else region.style
+    first, test = _asked(sweep, region)
+    made = turned_arms(sweep, region, (region.then, region.orelse), acc, test)
+    more = len(made.outs) > len(plain(sweep, region.outs))
+    style = "if" if more or first else region.style
     then, orelse = made.blocks
-    return [P.If(made.outs, region.test, then, orelse, style, region.origin)]
+    return [*first, P.If(made.outs, test, then, orelse, style, region.origin)]
+
+
+def _asked(sweep: Sweep, region: P.If) -> tuple[list[P.Operation], Operand]:
+    """Return a test that says the same in both sweeps, and what computes it.
+
+    Whether a list holds something may have changed when the backward sweep asks.
+    """
+    v = P.variable(region.test)
+    if v is None or K.shares_nothing(v.kind):
+        return [], region.test
+    if isinstance(v.kind, K.List | K.Dict | K.OpenDict | K.Tuple) and sweep.is_unwritten(v):
+        return [], region.test
+    test, places = Var("", K.BOOL), (P.Place(v, (P.Anywhere(),)),)
+    called = (P.Outer("bool", K.Known(bool)), v)
+    return [Op((test,), L.CALL, called, (), places, (), region.origin)], test
 
 
 def turned_match(sweep: Sweep, region: P.Match, acc: Cotangents) -> list[P.Operation]:

@@ -9,11 +9,12 @@ def called_by_numpys_names_grad(x):
     norm_y = np.linalg.norm(y)
 
     # return np.sum(np.where(x > 0.0, y * x, x)) + np.linalg.norm(y)
+    y_bar = y / cp.where(norm_y == 0, cp.inf, norm_y)
     where_t_bar = cp.full(x.shape, 1.0)
-    t_bar = cp.where(t, where_t_bar, 0.0)
-    x_bar = (
-        cp.where(t, 0.0, where_t_bar)
-        + t_bar * y
-        + (cp.conj(y) / cp.where(norm_y == 0, cp.inf, norm_y) + t_bar * x) * cp.cos(x)
-    )
+    where_t = cp.where(t, where_t_bar, 0.0)
+    x_bar = where_t * y
+    y_bar += where_t * x
+    x_bar += cp.where(t, 0.0, where_t_bar)
+    # y = np.sin(x)
+    x_bar += y_bar * cp.cos(x)
     return x_bar

@@ -10,7 +10,10 @@ def from_the_array_grad(x):
     max_x = xp.max(x)
 
     # return xp.sum(y) * xp.max(x)
-    t_bar = max_x * y
     ties = x == max_x
-    x_bar = cp.where(ties, sum_y / max(int(cp.count_nonzero(ties)), 1), 0.0) + t_bar * t - t_bar * x
+    # y = xp.exp(-x * x)
+    t_bar = max_x * y
+    x_bar = t_bar * t
+    x_bar += cp.where(ties, sum_y / max(int(cp.count_nonzero(ties)), 1), 0.0)
+    x_bar -= t_bar * x
     return x_bar

@@ -70,21 +70,18 @@ def attribute_names(x):
 def mlp_grad(params, x, y):
     """Gradient of mlp (device_programs.py) with respect to params."""
     saved = []
-    for W, b in params:
-        saved.append(x)
+    for t, (W, b) in enumerate(params):
+        saved.append((W, x, t))
         x = cp.tanh(x @ W + b)
-    t = x - y
 
-    # return cp.mean((x - y) ** 2)
-    x_bar = 2.0 / t.size * t
     params_bar = zeros_like(params)
-    for i in range(len(params) - 1, -1, -1):
-        W, b = params[i]
+    t_bar = 2.0 / x.size * (x - y)
+    while saved:
         # x = cp.tanh(x @ W + b)
-        t_bar = x_bar * (1.0 - x * x)
-        x = saved.pop()
-        if i > 0:
-            x_bar = t_bar @ W.T
-        item_bar = (x.T @ t_bar, cp.sum(t_bar, axis=0))
-        params_bar[i] = (params_bar[i][0] + item_bar[0], params_bar[i][1] + item_bar[1])
+        t_bar_1 = t_bar * (1.0 - x * x)
+        b_bar = cp.sum(t_bar_1, axis=0)
+        W, x, t_1 = saved.pop()
+        t_bar = t_bar_1 @ W.T
+        t_2, t_3 = params_bar[t_1]
+        params_bar[t_1] = (x.T @ t_bar_1 + t_2, t_3 + b_bar)
     return params_bar

@@ -6,9 +6,7 @@ def scatter_grad(x, weights, index):
     sums = cp.zeros(4)
     cp.add.at(sums, index, weights * x[index])
 
-    # return cp.sum(sums**2)
-    sums_bar = 2.0 * sums
     # cp.add.at(sums, index, weights * x[index])
     x_bar = cp.zeros_like(x)
-    cp.add.at(x_bar, index, sums_bar[index].copy() * weights)
+    cp.add.at(x_bar, index, (2.0 * sums)[index] * weights)
     return x_bar

@@ -10,6 +10,6 @@ def stencil_grad(u, c):
         # u[1:-1] = u[1:-1] + c * (u[2:] - 2.0 * u[1:-1] + u[:-2])
         t_bar = c * u_bar[1:-1]
         u_bar[:-2] += t_bar
-        u_bar[1:-1] -= 2.0 * t_bar
         u_bar[2:] += t_bar
+        u_bar[1:-1] -= 2.0 * t_bar
     return u_bar
