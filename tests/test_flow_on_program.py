@@ -760,7 +760,6 @@ HOOKED = {
 
 NOT_AGAIN = {
     hook_of_numbers_in_a_list: "does not know the type of what this hook returns",
-    hook_of_a_dict_that_is_filled: "another kind of content",
 }
 
 

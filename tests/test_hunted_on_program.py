@@ -281,3 +281,35 @@ def test_tangents_of_captured_arrays_are_arrays_of_their_own(f):
     assert s2sad.jvp(f, (point,), (along,))[1] == pytest.approx(want, rel=1e-7)
     assert s2sad.grad(f)(point) @ along == pytest.approx(want, rel=1e-7)
     np.testing.assert_array_equal(along, kept)
+
+
+def parts_of_numbers_written(x):
+    y = x * 1.0
+    fractions, _ = np.modf(y)
+    fractions[0] = 5.0
+    return fractions @ fractions + y @ y
+
+
+def eigenvalues_written(x):
+    w, V = np.linalg.eigh(np.outer(x, x) + np.diag([3.0, 2.0, 1.0]))
+    w[0] += x[1]
+    return w[0] * w[2] + np.sum(np.abs(V[2]) ** 2)
+
+
+def singular_values_written(x):
+    found = np.linalg.svd(np.outer(x, x) + np.diag([3.0, 2.0, 1.0]))
+    s = found.S
+    s[0] += x[1]
+    return s[0] * s[1]
+
+
+@pytest.mark.parametrize(
+    "f", [parts_of_numbers_written, eigenvalues_written, singular_values_written]
+)
+def test_tangents_of_what_a_call_gives_are_arrays_of_their_own(f):
+    """A pushforward may hand back the tangent of an operand, or a view that nobody may write."""
+    point, along = np.array([0.3, 0.7, 1.1]), np.array([1.0, -2.0, 0.5])
+    with np.errstate(all="ignore"):
+        want = (f(point + 1e-6 * along) - f(point - 1e-6 * along)) / 2e-6
+        assert s2sad.jvp(f, (point,), (along,))[1] == pytest.approx(want, rel=1e-6)
+        assert s2sad.grad(f)(point) @ along == pytest.approx(want, rel=1e-6)

@@ -637,7 +637,7 @@ def test_hooks_are_differentiated_with_the_gradient_that_they_change():
 
 
 # Of these it is not known what the hook gives, or they are recursive.
-NOT_TWICE = ("with_default", "recursion", "object", "dict_that_is_filled")
+NOT_TWICE = ("with_default", "recursion", "object")
 
 
 @pytest.mark.parametrize(("fn", "args"), named(programs.HOOKING))

@@ -31,7 +31,7 @@ from s2sad.linear.rule_binding import arrays_of
 from s2sad.linear.rule_refusals import RuleRefusal, refused, wants_zeros, without
 from s2sad.linear.ruled import spliced_in
 from s2sad.linear.seen_alike import seen_alike, surely_shows
-from s2sad.linear.tangent_table import NOTHING, Table, Tangents
+from s2sad.linear.tangent_table import NOTHING, Table, Tangents, tangent_kind
 from s2sad.linear.tangents_of import Computed, told_by
 from s2sad.linear.zero_tangents import nothing
 from s2sad.primitives import language as L
@@ -95,6 +95,8 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
         if surely_shows(t.table, told, t.origin):
             return seen_alike(t, told, shadow)
         return t.call(t.table.helper(same), (shadow, value, base, told.out), kind)
+    if isinstance(kind, K.Tuple) and not t.table.backward:
+        return _parts_of_its_own(t, told, value, kind)
     if not isinstance(kind, K.Array) or not kind.rank:
         shown = value in told.dots or isinstance(kind, K.Opaque)
         if not shown or not isinstance(kind_of(value), K.Array):
@@ -102,6 +104,22 @@ def _own(t: Tangents, told: Computed, value: Operand, rule: Rule) -> Operand:
     if told.out.name in t.table.laid:
         return t.call(t.table.helper(runtime.laid_like), (value, told.out), kind)
     return value if _is_new(t, value) else t.emit(L.method("copy"), (value,), kind)
+
+
+def _parts_of_its_own(t: Tangents, told: Computed, value: Operand, kind: K.Tuple) -> Operand:
+    """Return the tangent of a tuple of new arrays, each part an array of its own.
+
+    A pushforward may hand back the tangent of an operand, or what shows a part of another array.
+    """
+    parts = list[Operand]()
+    for place, inner in enumerate(kind.items):
+        part = t.emit(L.ITEM, (value, P.Const(place)), tangent_kind(inner))
+        array = isinstance(inner, K.Array) and K.differentiable(inner)
+        parts.append(t.emit(L.method("copy"), (part,), part.kind) if array else part)
+    made = K.Tuple(tuple(map(kind_of, parts)), kind.cls)
+    if kind.cls is None:
+        return t.emit(L.TUPLE, parts, made)
+    return t.emit(L.ANEW, (told.out, *parts), made)
 
 
 def _holds_arrays(kind: Kind) -> bool:

@@ -66,6 +66,14 @@ class Facts:
         return frozenset(self.flows.written)
 
     @functools.cached_property
+    def written_apart(self) -> frozenset[Var]:
+        """The tuples of which a part is written that has a name of its own."""
+        every = (op for op in P.every(self.program.block) if isinstance(op, Op))
+        apart = (op for op in every if op.primitive.form in ("unpack", "item", "field"))
+        found = (P.variable(op.operands[0]) for op in apart if not self.written.isdisjoint(op.outs))
+        return frozenset(v for v in found if v is not None and isinstance(v.kind, K.Tuple))
+
+    @functools.cached_property
     def filled(self) -> frozenset[Var]:
         """The variables in whose memory, or beside it, arrays are written."""
         return frozenset(self.flows.filled)

@@ -101,7 +101,8 @@ def computed(
         made = nothing(t, out, out.kind)
     else:
         own = out in t.table.facts.written or (out.name in t.table.handed and _is_apart(out, rule))
-        own = own or (rule.view == "never" and _may_change(t, given))
+        changes = out in t.table.facts.written_apart or _may_change(t, given)
+        own = own or (rule.view == "never" and changes)
         node = getattr(t.origin, "value", None)
         several = not isinstance(out.kind, K.Array) and isinstance(node, gast.Call)
         new = several and gives_new(fn, node)  # of one array the run says whether it is a view
