@@ -34,6 +34,8 @@ def before(t: Tangents, op: Op) -> tuple[tuple[str, Operand], ...]:
         sliced = form in ("put item", "drop item") and not _is_one(op.operands[1])
         if sliced or form == "augmented" or (form == "method" and word in ("clear", "extend")):
             return (("count", t.call(P.Outer("len", K.Known(len)), (owner,), K.INT)),)
+    elif not isinstance(kind, K.AnyDict):
+        return ()
     elif form == "method" and word == "clear":
         return (("held", t.emit(L.method("copy"), (owner,), kind)),)
     elif form == "method" and word in ("get", "pop"):

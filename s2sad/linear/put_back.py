@@ -22,7 +22,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.primitives import language as L
 
 _ITEMS = ("put item", "augmented item")
-_SHOWS = ("item", "field", "same", "unpack")
+_SHOWS = ("item", "field", "look", "same", "unpack")
 _NUMBER = 0.1  # what it costs to keep a number, of what it costs to keep an array
 
 

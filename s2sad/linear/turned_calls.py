@@ -190,7 +190,7 @@ def met_by(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> Meets:
         p
         for p, given in everything.items()
         for o in parts_of(given)
-        if isinstance(o, Var) and o in t.table.facts.written
+        if isinstance(o, Var) and (o in t.table.facts.written or sweep.written.of(o))
         if sweep.written.after(op, o) or sweep.is_handed(o)
     }
     (out,) = noted.op.outs

@@ -266,11 +266,11 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
     starts = (*map(value_of, start), *made.starts)
     t.add(P.For(outs, made.over, made.target, starts, made.back, region.origin))
     left = [*map(bar_of, outs, perhaps)]
-    for p, bar in zip(params, left, strict=False):
+    acc.of |= dict(zip(free, left[len(params) :], strict=True))
+    for p, bar in zip(params, left, strict=False):  # what is read in the loop may begin it, too
         acc.add(begun[p], bar)
     for p, given in begun.items():
         hand_over(p, given, acc)
-    acc.of |= dict(zip(free, left[len(params) :], strict=True))
     return [*made.forward]
 
 
