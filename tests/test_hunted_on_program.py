@@ -313,3 +313,61 @@ def test_tangents_of_what_a_call_gives_are_arrays_of_their_own(f):
         want = (f(point + 1e-6 * along) - f(point - 1e-6 * along)) / 2e-6
         assert s2sad.jvp(f, (point,), (along,))[1] == pytest.approx(want, rel=1e-6)
         assert s2sad.grad(f)(point) @ along == pytest.approx(want, rel=1e-6)
+
+
+def beside_how_it_began(x):
+    u = x.copy()
+    u[0] = 1.3 * x[1]
+    first, s = u, 0.0
+    for _ in range(3):
+        s += np.sum((u - first) ** 2)
+        u = u + 0.1 * np.sin(u)
+    return s
+
+
+def captured_bound_anew_and_written(x):
+    u = x * 1.0
+
+    def energy():
+        return np.sum(u * u) * x[0]
+
+    e = 0.0
+    for i in range(3):
+        u = u + x[1]
+        e += energy()
+        u[i] = 0.5
+    return e
+
+
+class Held:
+    def __init__(self, v, scale):
+        self.v, self.scale = v, scale
+
+    def get(self):
+        return self.v
+
+    def pop(self, at):
+        return self.v[at] * self.scale
+
+
+def asked_by_methods_with_names_of_dicts(x):
+    held = Held(x * 1.0, x[0])
+    b = held.get()
+    return held.scale * b[0] + held.pop(1)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [beside_how_it_began, captured_bound_anew_and_written, asked_by_methods_with_names_of_dicts],
+)
+def test_gradients_that_a_blind_hunt_found_wrong(f):
+    point = np.array([0.32, 0.76, -0.4])
+    slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    _, pullback = s2sad.vjp(f, point)
+    for got in (s2sad.grad(f)(point), pullback(1.0), pullback(1.0)):
+        np.testing.assert_allclose(got, slopes, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        s2sad.jvp(f, (point,), (np.array([1.0, 2.0, -1.0]),))[1],
+        np.array(slopes) @ [1.0, 2.0, -1.0],
+        rtol=1e-6,
+    )

@@ -98,3 +98,23 @@ def recursive(x):
 
 def test_recursion():
     check(recursive, 0.7)
+
+
+def test_a_variable_that_is_called_as_a_function_is_no_function():
+    functions = parsed(
+        """
+        def g(x):
+            return x
+        def g_1(x):
+            return x
+        def f(x):
+            g_1 = x + 1.0
+            return g(g_1)
+        def h(x):
+            return g_1(x)
+        """
+    )
+    assert merge(functions, {"g": ("g",), "g_1": ("g",)}) == {"g_1": "g"}
+    space = {}
+    exec(module(functions), space)
+    assert space["f"](1.0) == 2.0 and space["h"](1.0) == 1.0

@@ -15,7 +15,7 @@ from typing import Any
 
 import gast
 
-from s2sad.nodes import Node, clone, key, rename
+from s2sad.nodes import Node, clone, key, names_written, rename
 
 Home = tuple[Hashable, ...]
 
@@ -27,19 +27,26 @@ def merge(functions: list[Node], homes: Mapping[str, Home]) -> dict[str, str]:
         kept: dict[Any, str] = {}
         table: dict[str, str] = {}
         alike = _alike([homes.get(f.name) for f in functions])
+        own = {f.name: _bound(f) for f in functions}
+        locals_ = frozenset[str]().union(*own.values())  # none of these may come to hide a function
         for f in functions:
             home = homes.get(f.name)
             if home not in alike:
                 continue
             found = kept.setdefault((home, _text(f)), f.name)
-            if found != f.name:
+            if found != f.name and found not in locals_:
                 table[f.name] = found
         if not table:
             return gone
         functions[:] = [f for f in functions if f.name not in table]
         for f in functions:
-            _reword(rename(f, table), table)
+            _reword(rename(f, {n: to for n, to in table.items() if n not in own[f.name]}), table)
         gone = {n: table.get(to, to) for n, to in gone.items()} | table
+
+
+def _bound(f: Node) -> frozenset[str]:
+    """Return the names of the variables of a function: one may be called as another function is."""
+    return frozenset(n for s in f.body for n in names_written(s))
 
 
 def _reword(f: Node, table: Mapping[str, str]) -> None:
