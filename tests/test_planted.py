@@ -419,7 +419,11 @@ def cotangents_replace_where_they_should_add(m):
 
 def entries_of_a_tape_change_places(m):
     original = slots._Narrow.made
-    m.setattr(slots._Narrow, "made", lambda self, op, parts: original(self, op, parts[::-1]))
+
+    def plant(self, op, entry):
+        return original(self, op, dataclasses.replace(entry, stay=entry.stay[::-1]))
+
+    m.setattr(slots._Narrow, "made", plant)
 
 
 def the_backward_sweep_begins_a_round_late(m):
