@@ -5,6 +5,7 @@ battery runs: a dozen programs picked by hand, programs that must be refused, an
 random programs. Everything is derived anew from fresh modules, so no cache hides a plant.
 """
 
+import dataclasses
 import functools
 import itertools
 import sys
