@@ -371,3 +371,37 @@ def test_gradients_that_a_blind_hunt_found_wrong(f):
         np.array(slopes) @ [1.0, 2.0, -1.0],
         rtol=1e-6,
     )
+
+
+def picks(w, items):
+    return w * items[2] * items[0]
+
+
+def repeats(w, items):
+    twice = items * 2
+    return w * sum(twice) * twice[3]
+
+
+def shrinks_after_a_call(x):
+    xs = [x[0], x[1], x[2] * 2.0]
+    z = picks(x[0], xs)
+    xs.pop()
+    xs.pop()
+    return z * x[1] + xs[0]
+
+
+def shrinks_and_grows_after_a_call(x):
+    xs = [x[0], x[1], x[2] * 2.0]
+    z = repeats(x[0], xs)
+    xs.pop()
+    xs += [2.0, x[1], 1.0]
+    return z * xs[0] * xs[3]
+
+
+@pytest.mark.parametrize("f", [shrinks_after_a_call, shrinks_and_grows_after_a_call])
+def test_lists_that_are_longer_or_shorter_after_a_call(f):
+    point = np.array([0.3, 0.7, 1.1])
+    slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    _, pullback = s2sad.vjp(f, point)
+    for got in (s2sad.grad(f)(point), pullback(1.0), pullback(1.0)):
+        np.testing.assert_allclose(got, slopes, rtol=1e-6)

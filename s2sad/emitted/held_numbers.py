@@ -49,10 +49,13 @@ def add_items(shadow: Any, items: Any, at: Any = slice(None)) -> None:
         shadow[k] = more(shadow[k], value)
 
 
-def add_repeated(shadow: Any, items: Any) -> None:
-    """Add derivatives of the items of a list that stand there again and again."""
+def add_repeated(shadow: Any, items: Any, count: int) -> None:
+    """Add derivatives of the items of a list: so many of another one stand there again and again.
+
+    That one may have grown since.
+    """
     for k, value in enumerate(items):
-        shadow[k % len(shadow)] = more(shadow[k % len(shadow)], value)
+        shadow[k % count] = more(shadow[k % count], value)
 
 
 def add_entries(shadow: Any, taken: Any, held: Any) -> None:

@@ -28,12 +28,12 @@ from s2sad.steps.strong import zeros_of
 class Stands:
     """Where both sweeps of a function stand.
 
-    Where memory is `lent`, others may write it before the backward sweep. Where that stands
+    What is `lent` others may write before the backward sweep. Where that stands
     `apart`, in a function of its own, what one arm of a branch computes has a value on all paths.
     What is written into arguments may be `shown` to the caller.
     """
 
-    lent: bool = False
+    lent: frozenset[str] = frozenset()
     apart: bool = False
     shown: bool = False
 
@@ -60,7 +60,7 @@ def ready(table: Table, wrt: Sequence[str], stands: Stands) -> Ready:
             "Let it return a value on some path.",
         )
     values = {dot: v for v, dot in linear.of.items()}
-    sweep = Sweep(values, written(table.facts.program, block, stands.lent), last_uses(block))
+    sweep = Sweep(values, written(table.facts.program, block, bool(stands.lent)), last_uses(block))
     for op in P.every(block):
         if isinstance(op, Op):
             sweep.makers |= dict.fromkeys(op.outs, op)
@@ -99,7 +99,7 @@ def ready_to_reverse(d: Derivation, call: UserCall, wrt: tuple[str, ...], meets:
     lent = frozenset(a.function.result if n == "@result" else n for n in meets.lent)
     _, table = table_of(d, a, wrt, facts, False, Around(lent=lent))
     table.guarded = zeros_of(d, a, facts, frozenset(wrt), meets.arrival)
-    d.forwards[key] = found = ready(table, wrt, Stands(lent=bool(lent)))
+    d.forwards[key] = found = ready(table, wrt, Stands(lent=lent))
     return found
 
 

@@ -105,6 +105,8 @@ class _Look:
             yield "a structure that changes while a part of it is in use"
         if is_known_elsewhere(self.block, self.parts, self.sweep):
             yield "a hook of memory that has another name"
+        if any(is_structure(v.kind) and v.name in self.function.stands.lent for v in self.given()):
+            yield "a structure that the caller changes before the backward sweep"
         yield from self.shared_in(self.block.params, None)
         for op in P.every(self.block):
             if not isinstance(op, Op):
@@ -114,6 +116,10 @@ class _Look:
                 if any(self.goes_on(dot, v, op) for dot, v in self.of(op)):
                     yield "a structure in a tuple"
                 yield from self.op(op)
+
+    def given(self) -> list[Var]:
+        """Return the parameters that have tangents."""
+        return [self.values[dot] for dot in self.block.params if dot in self.values]
 
     # values
 

@@ -291,7 +291,8 @@ def _joined(sweep: Sweep, op: Op, acc: Cotangents, shadows: Shadows) -> bool:
     given = next((o for o in op.operands if isinstance(o, Var) and o in sweep.values), None)
     if given is not None and holds_numbers(v.kind):
         both = (shadows.of(t, sweep.values[given]), shadows.of(t, v))
-        act(t, held_numbers.add_repeated, both, K.NONE)
+        count = length_at(sweep, given, op, acc)
+        act(t, held_numbers.add_repeated, (*both, count), K.NONE)
     return True
 
 

@@ -82,7 +82,8 @@ def turned_list(sweep: Sweep, op: Op, acc: Cotangents) -> None:
     if op.primitive.word == "Mult":
         given = left if left in sweep.values else right
         if isinstance(given, Var) and given in sweep.values:
-            act(t, held_numbers.add_repeated, (acc.buffer(given), value), K.NONE)
+            count = length_at(sweep, given, op, acc)
+            act(t, held_numbers.add_repeated, (acc.buffer(given), value, count), K.NONE)
         return
     if left in sweep.values:
         start = length_at(sweep, left, op, acc)
