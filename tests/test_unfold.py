@@ -127,7 +127,7 @@ def test_a_helper_that_is_another_one_later(modules):
     gradient = s2sad.grad(ours.run)
     first = gradient(W, H, X)
     kept, theirs.act = theirs.act, np.sin
-    with pytest.raises(s2sad.UnsupportedError, match="written in place"):
+    with pytest.raises(s2sad.UnsupportedError, match="in place"):
         gradient(W, H, X)
     ours.act = np.sin
     second = gradient(W, H, X)
@@ -140,7 +140,10 @@ def test_a_helper_that_is_another_one_later(modules):
 def test_data_of_another_module_is_not_taken_for_ours(modules):
     """It may change in one of the two."""
     theirs, ours = modules
-    with pytest.raises(s2sad.UnsupportedError, match="written in place by `cell.scaled_step`"):
+    with pytest.raises(
+        s2sad.UnsupportedError,
+        match="written in place by `cell.scaled_step`|is changed in place here",
+    ):
         s2sad.grad(ours.scaled)(theirs.Cell(W, H), X)
 
 
@@ -154,7 +157,10 @@ def test_refusals_point_into_the_other_file(modules):
 
 def test_what_the_other_module_sees_alone_is_refused(modules):
     theirs, ours = modules
-    with pytest.raises(s2sad.UnsupportedError, match="written in place by `cell.step_by_helper`"):
+    with pytest.raises(
+        s2sad.UnsupportedError,
+        match="written in place by `cell.step_by_helper`|is changed in place here",
+    ):
         s2sad.grad(ours.by_helper)(theirs.Cell(W, H), X)
 
 

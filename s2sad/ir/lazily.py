@@ -1,4 +1,4 @@
-"""Numbers that one arm of a conditional expression reads alone are computed in that arm.
+"""Numbers that one arm of a branch reads alone are computed in that arm.
 
     t = 0.5 / y
     x_bar = t if x >= 0.0 else 0.0          x_bar = 0.5 / y if x >= 0.0 else 0.0
@@ -23,7 +23,7 @@ from s2sad.ir.program import Op, Operand, Var
 
 
 def lazily(program: P.Program) -> P.Program:
-    """Return a program whose conditional expressions compute what they alone read."""
+    """Return a program whose arms compute what they alone read."""
     uses = uses_of(program)
 
     def block(given: P.Block) -> P.Block:
@@ -38,7 +38,7 @@ def _block(given: P.Block, uses: Counter[Var], inside: R.Change) -> P.Block:
     for operation in given.ops:
         if not isinstance(operation, Op):
             operation = R.with_blocks(operation, inside)
-        if isinstance(operation, P.If) and operation.style == "either":
+        if isinstance(operation, P.If) and operation.style in ("either", "if"):
             arms = (operation.then, operation.orelse)
             taken = [_alone(arm, made, uses) for arm in arms]
             then, orelse = (

@@ -180,9 +180,10 @@ def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
         written = facts.filled if may_be_either(kind) else facts.written
         if mixed and v in written and any(map(is_memory, kind.inside)):
             raise table.cannot(
-                table.binds(v),
+                table.binds(v) or facts.analysed.function.node,
                 f"`{v.name}` is written in place, and it may be an array or a number.",
-                "Give it the same kind on all paths.",
+                f"Write {v.name} = {v.name} + ..., which makes a new value, or give it the same kind "
+                "on all paths.",
             )
 
 

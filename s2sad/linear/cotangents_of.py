@@ -252,7 +252,7 @@ class Cotangents:
 
     def summed(self, one: Bar, other: Bar, of: Kind) -> Bar:
         """Return the sum of two cotangents of a value of some kind, which is there."""
-        of = K.without_none(of)
+        missing, of = K.NONE in K.options(of), K.without_none(of)
         if isinstance(of, K.Tuple):
             left, right = self.apart(one, of), self.apart(other, of)
             triples = zip(left, right, of.items, strict=True)
@@ -261,7 +261,7 @@ class Cotangents:
         assert one.value is not None and other.value is not None
         if isinstance(of, K.Opaque):
             return Bar(self.t.emit(L.INFIX["Add"], (one.value, other.value), of))
-        if is_structure(of):  # either may be None: it is found by identity
+        if is_structure(of) or missing:  # either may be None
             helper = self.t.table.helper(runtime.add)
             return Bar(self.t.call(helper, (one.value, other.value), tangent_kind(of)))
         if not K.is_numeric(of):
