@@ -182,8 +182,8 @@ def _refuse(block: P.Block, values: Mapping[Var, Var], table: Table) -> None:
             raise table.cannot(
                 table.binds(v) or facts.analysed.function.node,
                 f"`{v.name}` is written in place, and it may be an array or a number.",
-                f"Write {v.name} = {v.name} + ..., which makes a new value, or give it the same kind "
-                "on all paths.",
+                f"Write {v.name} = {v.name} + ..., which makes a new value, or give it the same "
+                "kind on all paths.",
             )
 
 
