@@ -218,3 +218,16 @@ def test_arrays_made_of_numbers(f):
 def test_elements_go_back_one_by_one():
     text = s2sad.grad(lambda x, y: np.sum(np.array([[x, y], [x * y, 2.0]]) ** 2)).source(0.7, 1.1)
     assert "listed_back" not in text and "[1, 0]" in text
+
+
+def test_a_rule_of_the_users_for_lists_is_asked():
+    """That a rule takes lists in lists apart does not make the elements those of the result."""
+
+    def sums(values):
+        return np.cumsum(values)
+
+    @s2sad.pullback(sums, nested=True)
+    def pull_sums(out_bar, out, values):
+        return list(np.cumsum(out_bar[::-1])[::-1])
+
+    slopes.check(lambda x, y: np.sum(sums([x * y, y, x]) ** 2), 0.7, -1.3)

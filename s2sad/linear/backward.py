@@ -176,8 +176,9 @@ def _numbers_of(
 
     Each number of the display is an element of the array.
     """
-    rule, kind = registry.rule_for(told.fn), told.out.kind
-    if rule is None or not rule.nested or told.words or len(told.pairs) != 1:
+    kind, takes = told.out.kind, registry.effects_of(told.fn).sequences
+    joined = takes and registry.numbers_of(told.fn).parts == "joined"
+    if not joined or told.words or len(told.pairs) != 1:
         return None
     ((given, dot),) = told.pairs
     if not isinstance(kind, K.Array) or kind.namespace != spaces.NUMPY or kind.dtype != "float64":
