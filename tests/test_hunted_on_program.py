@@ -405,3 +405,25 @@ def test_lists_that_are_longer_or_shorter_after_a_call(f):
     _, pullback = s2sad.vjp(f, point)
     for got in (s2sad.grad(f)(point), pullback(1.0), pullback(1.0)):
         np.testing.assert_allclose(got, slopes, rtol=1e-6)
+
+
+def given_by_an_inner_function_and_written(x):
+    a, c = np.cos(x), np.sin(x)
+
+    def whole():
+        return a
+
+    def first():
+        return c[0] * x[1]
+
+    c = whole()
+    t = first()
+    a *= 0.7
+    return t * c[2]
+
+
+def test_what_an_inner_function_gives_may_be_what_it_captures():
+    f = given_by_an_inner_function_and_written
+    point = np.array([0.31, 0.71, -0.38])
+    slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-7, atol=1e-9)

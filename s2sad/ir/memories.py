@@ -31,8 +31,11 @@ class Memories:
         self.deeds: dict[Op, Deed] = {}
 
     def of(self, v: Var) -> Var | None:
-        """Return the class of a variable; a number has none."""
-        return None if K.shares_nothing(v.kind) else self._root(v)
+        """Return the class of a variable, an inner function that of what it captures.
+
+        A number has none.
+        """
+        return self._root(v) if _has_memory(v.kind) else None
 
     def is_outside(self, root: Var) -> bool:
         """Say whether others may know a class."""
@@ -55,9 +58,9 @@ class Memories:
         outside: str | None = None
         for v in given:
             value = v.value if isinstance(v, P.Spread) else v
-            if isinstance(value, P.Outer) and not K.shares_nothing(value.kind):
+            if isinstance(value, P.Outer) and _has_memory(value.kind):
                 outside = value.name.partition(".")[0]
-            if isinstance(value, Var) and not K.shares_nothing(value.kind):
+            if isinstance(value, Var) and _has_memory(value.kind):
                 first = value if first is None else self._joined(first, value)
         if first is not None and outside is not None:
             self._shown[outside] = first = self._joined(self._shown.get(outside, first), first)
@@ -74,7 +77,12 @@ class Memories:
     def marked(self, given: Iterable[Var], runs: bool = False) -> None:
         """Let the classes of variables be outside, or run code."""
         flag = self._runs if runs else self._outside
-        flag.update(self._root(v) for v in given if not K.shares_nothing(v.kind))
+        flag.update(self._root(v) for v in given if _has_memory(v.kind))
+
+
+def _has_memory(kind: K.Kind) -> bool:
+    """Say whether a value is memory, or an inner function, which may give what it has captured."""
+    return not K.shares_nothing(kind) or isinstance(kind, K.LocalFunction | K.Choice)
 
 
 def memories(program: P.Program) -> Memories:
