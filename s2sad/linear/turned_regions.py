@@ -140,7 +140,7 @@ def _asked(sweep: Sweep, region: P.If) -> tuple[list[P.Operation], Operand]:
     v = P.variable(region.test)
     if v is None or K.shares_nothing(v.kind):
         return [], region.test
-    if isinstance(v.kind, K.List | K.Dict | K.OpenDict | K.Tuple) and sweep.is_unwritten(v):
+    if isinstance(v.kind, K.List | K.AnyDict | K.Tuple) and sweep.is_unwritten(v):
         return [], region.test
     test, places = Var("", K.BOOL), (P.Place(v, (P.Anywhere(),)),)
     called = (P.Outer("bool", K.Known(bool)), v)
