@@ -250,9 +250,9 @@ class Normaliser(Expressions):
             elif self.is_atom(item):
                 values.append(self.settled(item, later_items))
             elif (
-                position == len(value.elts) - 1
-                and all(isinstance(t, gast.Name) for t in target.elts)
+                all(isinstance(t, gast.Name) for t in target.elts)
                 and not bound_before & names_read(item)
+                and (not later_items or self.may_wait(item, later_items))
             ):
                 values.append(None)
             else:

@@ -220,6 +220,8 @@ def _constants(kind: Kind) -> set[int]:
 
 def says_one(kind: Kind) -> bool:
     """Say whether the program says of an axis that it has one entry."""
+    if isinstance(kind, Tuple | List):
+        return any(map(says_one, kind.inside))
     return isinstance(kind, Array) and 1 in _constants(kind)
 
 
@@ -310,6 +312,25 @@ def same_axes(kind: Kind, first: Any, other: Any) -> Kind:
     return _AXES if arrays and np.ndim(first) != np.ndim(other) else kind
 
 
+def same_lengths(kind: Kind, others: list[Any]) -> Kind:
+    """Return a kind of which lengths are known that are the same with each of other numbers."""
+    if isinstance(kind, Tuple):
+        alike = all(isinstance(o, tuple) and len(o) == len(kind.items) for o in others)
+        columns = [[o[i] for o in others] if alike else [] for i in range(len(kind.items))]
+        parts = zip(kind.items, columns, strict=True)
+        return replace(kind, items=tuple(same_lengths(k, c) for k, c in parts))
+    if not isinstance(kind, Array):
+        return kind
+    shapes = {getattr(o, "shape", ()) for o in others}
+
+    def stays(at: int, dim: Dim) -> bool:
+        known = length_of(dim)
+        return known is None or (bool(shapes) and all(s[at : at + 1] == (known,) for s in shapes))
+
+    dims = enumerate(kind.dims)
+    return replace(kind, dims=tuple(d if stays(i, d) else fresh_dim() for i, d in dims))
+
+
 def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
     """Return the kind of a result from what two runs gave (second is MISSING where it failed)."""
     space = space_of(type(first))
@@ -389,7 +410,7 @@ def _symbol(a: int, b: int, one: Sampler, two: Sampler) -> Dim | None:
 
 
 def _length(a: int, b: int, one: Sampler, two: Sampler) -> Dim:
-    if one.chosen or (one.guessed and a == b):
+    if one.chosen:
         return fresh_dim()
     if a == b:
         return Dim(f"={a}", 0, a != 1)
