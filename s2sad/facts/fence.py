@@ -589,8 +589,14 @@ def _either(kinds: KindFacts) -> frozenset[str]:
     """Return the names of what may be a number or an array anywhere."""
     found: set[str] = set()
     for env in kinds.after.values():
-        found |= {n for n, k in env.items() if isinstance(k, K.Union) and K.may_be_array(k)}
+        found |= {n for n, k in env.items() if isinstance(k, K.Union) and _number_or_array(k)}
     return frozenset(found)
+
+
+def _number_or_array(kind: K.Union) -> bool:
+    """None has no shadow, and needs none: beside it an array has its own."""
+    others = [k for k in kind.options if not isinstance(k, K.NoneKind)]
+    return len(others) > 1 and any(map(K.may_be_array, others))
 
 
 def _own(function: Function, either: frozenset[str], write: Write, memory: Memory) -> bool:

@@ -594,7 +594,9 @@ class Walker:
             and s.value is node
             and isinstance(node, gast.Call)
             and isinstance(argument, gast.Name)
-            and (isinstance(kind, K.Array) or is_marks(kind) or is_empty(kind))
+            and (
+                isinstance(K.without_none(kind), K.Array) or is_marks(kind) or is_empty(kind)
+            )
             and (isinstance(s, gast.Expr) or isinstance(s.targets[0], gast.Name))
         )
 
