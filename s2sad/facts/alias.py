@@ -16,7 +16,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.facts.marks import is_marks
-from s2sad.facts.memory import captured, given_back, shares_nothing, sources
+from s2sad.facts.memory import Returned, captured, given_back, shares_nothing, sources
 from s2sad.nodes import (
     Block,
     Node,
@@ -50,7 +50,6 @@ Links = dict[str, Link]
 NOBODY: frozenset[str] = frozenset()
 
 
-Returned = Callable[[Any], "tuple[list[Any], frozenset[str]] | None"]
 Viewed = Callable[[Any], "tuple[Node, Node] | None"]
 
 

@@ -717,7 +717,7 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
     def viewed(call: Any) -> tuple[Node, Node] | None:
         return _viewed_by(d, a, call)
 
-    found = memory(a.function, a.kinds, summary)
+    found = memory(a.function, a.kinds, summary, returned)
     found.lasting = tuple(lasting)
     found.stopping = frozenset(stopping)
     found.aliases = alias(
