@@ -750,6 +750,9 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
         return frozenset().union(*(sources(a, kinds) for a in node.args))
     if rule is None and isinstance(node.func, gast.Attribute) and fn is None:
         owner = kinds.of.get(node.func.value)
+        drawn = isinstance(owner, K.Unknown) and owner.cls in GENERATORS
+        if drawn and not outs and isinstance(kinds.of.get(node), K.Array):
+            return frozenset()
         if owner is not None and K.is_numeric(owner):
             method = registry.method_like(node.func.attr)
             rule = registry.rule_for(method) if method is not None else None
