@@ -205,7 +205,9 @@ class Expressions(Applied):
         """Say whether a list or dict may be made when what is evaluated later has been."""
         if not isinstance(display, gast.List | gast.Dict):
             return False
-        plain = all(map(self.is_atom, children(display))) and None not in getattr(display, "keys", ())
+        plain = all(map(self.is_atom, children(display))) and None not in getattr(
+            display, "keys", ()
+        )
         return plain and not self._bound_by(later) & names_read(display)
 
     def _bound_by(self, later: Iterable[Node | None]) -> set[str]:

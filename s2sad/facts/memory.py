@@ -131,9 +131,7 @@ class Memory:
         return {n for n in names if self.find(n) == root}
 
 
-def memory(
-    function: Function, kinds: KindFacts, summary: Summary, returned: Returned
-) -> Memory:
+def memory(function: Function, kinds: KindFacts, summary: Summary, returned: Returned) -> Memory:
     """Return what is known about a function's memory.
 
     `summary(call, kinds)` gives the arguments, as nodes, that a called user's function may write:
@@ -607,9 +605,7 @@ class Walker:
             and s.value is node
             and isinstance(node, gast.Call)
             and isinstance(argument, gast.Name)
-            and (
-                isinstance(K.without_none(kind), K.Array) or is_marks(kind) or is_empty(kind)
-            )
+            and (isinstance(K.without_none(kind), K.Array) or is_marks(kind) or is_empty(kind))
             and (isinstance(s, gast.Expr) or isinstance(s.targets[0], gast.Name))
         )
 
