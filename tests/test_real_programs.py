@@ -146,10 +146,8 @@ def tracked(theta, raw):
     for level in range(2):
         step = 2**level
         rough += np.sum(np.diff(clean[::step]) ** 2) / step
-    missed = [None] * len(means)
-    for k, m in enumerate(means):
-        missed[k] = m - raw[k]
-    return -particles.loglik / len(raw) + 0.1 * np.mean(np.array(missed) ** 2) + 0.01 * rough
+    missed = np.mean((np.array(means) - raw) ** 2)
+    return -particles.loglik / len(raw) + 0.1 * missed + 0.01 * rough
 
 
 def tracked_arguments():
@@ -228,3 +226,92 @@ def test_real_programs(f, arguments):
     got = s2sad.ravel(s2sad.grad(f)(given, *rest))[0] @ dot
     _, tangent = s2sad.jvp(f, (given, *rest), (unravel(dot), *(None for _ in rest)))
     np.testing.assert_allclose([got, tangent], slope, rtol=1e-6)
+
+
+def a_length_beside_an_integer(p, n):
+    z = np.vstack((np.zeros((n, 1)), p["E"][0][:, None]))
+    return np.sum(p["W"] @ z) ** 2
+
+
+def slices_by_a_computed_step(p, n):
+    return sum(np.sum(p["W"][:: 2**k] ** 2) for k in range(n))
+
+
+def dicts_that_are_made_together(p, n):
+    xs, hs = {}, {-1: np.ones(3)}
+    for t in range(n):
+        xs[t] = p["E"][t][:, None]
+        hs[t] = np.tanh(hs[t - 1] * np.sum(xs[t]))
+    return np.sum(hs[n - 1])
+
+
+def square(v):
+    return v * v
+
+
+STEPS = {"a": (2.0, np.sin), "b": (3.0, lambda v: v**3)}
+
+
+class Activation:
+    table = {"tanh": np.tanh, "square": lambda v: v * v}
+
+    def __init__(self, word):
+        self.word = word
+
+    def __call__(self, v):
+        return self.table[self.word](v)
+
+
+def functions_in_nested_tables(p, n):
+    total = 0.0
+    for _, (weight, f) in STEPS.items():
+        total += weight * f(p["W"][0, 1])
+    for layer in (Activation("tanh"), Activation("square")):
+        total += np.sum(layer(p["E"]))
+    return total
+
+
+def adds_to_the_first(v, w):
+    if v is not None:
+        v[0] += w
+
+
+def writes_into_what_may_be_none(p, n):
+    total = 0.0
+    for k in range(n):
+        v = None if k == 1 else p["E"][k] * 2.0
+        adds_to_the_first(v, p["W"][0, 0])
+        if v is not None:
+            total += np.sum(v**2)
+    return total
+
+
+class Quaternion:
+    def __init__(self, q):
+        self.q = q
+
+    def __abs__(self):
+        return np.sqrt(np.sum(self.q**2))
+
+    def __float__(self):
+        return float(self.q[0])
+
+
+def asks_an_object(p, n):
+    q = Quaternion(p["E"][0])
+    return abs(q) * float(q)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        a_length_beside_an_integer,
+        slices_by_a_computed_step,
+        dicts_that_are_made_together,
+        functions_in_nested_tables,
+        writes_into_what_may_be_none,
+        asks_an_object,
+    ],
+)
+def test_what_real_programs_do(f):
+    test_real_programs(f, lambda: ({"E": 0.3 + np.eye(3, 2), "W": 0.1 * np.eye(4, 5) + 0.2}, 3))

@@ -138,7 +138,7 @@ class _Overloads(Rewriter):
 
     def _asked(self, s: Node, node: Node) -> Block | None:
         """A function of Python's own that has a derivative asks an object for its method."""
-        fn = self.kinds.objects.get(node.func)
+        fn: Any = self.kinds.objects.get(node.func)
         if getattr(fn, "__module__", "") != "builtins" or registry.rule_for(fn) is None:
             return None
         word = f"__{fn.__name__}__"

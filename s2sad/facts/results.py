@@ -499,7 +499,8 @@ def _sample_index(frozen: Any, sampler: Sampler) -> Any:
         parts = [_sample_index(p, sampler) for p in frozen[1:]]
         if frozen[0] != "slice":
             return tuple(parts)
-        return slice(*parts[:2], 1 if parts[2] == 0 else parts[2])  # no slice goes by steps of 0
+        start, stop, step = parts
+        return slice(start, stop, 1 if step == 0 else step)  # no slice goes by steps of 0
     if frozen == K.Known(Ellipsis):
         return Ellipsis
     if isinstance(frozen, K.Num) and frozen.type == "int" and frozen.value is MISSING:

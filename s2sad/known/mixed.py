@@ -114,23 +114,13 @@ def alternatives(kind: Kind) -> tuple[Kind, ...]:
         return kind.options
     items = kind.items if isinstance(kind, K.Tuple | K.List) else None
     if items is None and isinstance(kind, K.List):
-        return tuple(K.List(k, kind.length) for k in _stored(_each(kind.item)))
+        return tuple(K.List(k, kind.length) for k in _each(kind.item))
     if items is None or math.prod(len(_each(k)) for k in items) > _MOST:
         return _each(kind)
     chosen = itertools.product(*map(_each, items))
     if isinstance(kind, K.Tuple):
         return tuple(K.Tuple(some, kind.cls) for some in chosen)
     return tuple(K.list_of(list(some)) for some in chosen)
-
-
-def _stored(kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    """Return what is in a list that was made of None before numbers were stored.
-
-    A function that takes None beside numbers gives an array of objects, and no number goes on.
-    """
-    carriers = [k for k in kinds if isinstance(k, K.Array) or K.differentiable(k)]
-    found = tuple(k for k in kinds if not isinstance(k, K.NoneKind))
-    return found if found and found == tuple(carriers) else kinds
 
 
 _MOST = 64
