@@ -39,7 +39,6 @@ from s2sad.nodes import (
     names_written,
     walk,
 )
-from s2sad.stages import Half
 from s2sad.syntax.elements import rename_scoped
 from s2sad.syntax.flow import free_names, live_in
 
@@ -51,11 +50,11 @@ _QUIET = (gast.Pass, gast.Break, gast.Continue)
 class Attempts:
     """What is known of the tries of a structured body.
 
-    `half` are those that may be left half done, each with the name that shows it. `made` are the
+    `half` are those that may be left half done. `made` are the
     names that were made up, `shown` what the statements that use them look like in the source.
     """
 
-    half: dict[Any, Half] = field(default_factory=dict)
+    half: set[Any] = field(default_factory=set)
     made: set[str] = field(default_factory=set)
     shown: dict[Any, Node] = field(default_factory=dict)
 
@@ -153,14 +152,14 @@ class _Worker:
                 self.attempt(s)
 
     def attempt(self, s: Node) -> None:
-        """Make one try whole, or note the name that shows how far it got."""
+        """Make one try whole, or note that it may be left half done."""
         after = self.live[s]
         caught: set[str] = self.captured | self.entries
         for h in s.handlers:
             bound = _name_of(h)
             caught |= live_in(h.body, after) - {bound}
             if bound and bound in self._bound_elsewhere(s):
-                self.found.half[s] = Half(bound, "exception")
+                self.found.half.add(s)
                 return
         entering = {n for n in live_in(s.body, frozenset()) if not _bound_first(s.body, n)}
         partial = self.partial(s.body, False)
@@ -168,8 +167,7 @@ class _Worker:
         if not any(self.catches_unbound(h.type) for h in s.handlers):
             loose &= partial
         if loose or partial & caught:
-            half = Half(min(loose), "unbound") if loose else Half(min(partial & caught), "bound")
-            self.found.half[s] = half
+            self.found.half.add(s)
             return
         outside = set(self.params) | block_writes(self._others(s)) | entering
         outside |= set().union(*(block_writes(h.body) for h in s.handlers), set())
@@ -179,7 +177,7 @@ class _Worker:
         leaves = _breaks(s.body)
         fixed = set(again) - {n.id for x in s.body for n in walk(x) if isinstance(n, gast.Name)}
         if fixed or (leaves and not isinstance(s.body[-1], gast.Break)):
-            self.found.half[s] = Half(again[0], "bound")
+            self.found.half.add(s)
             return
         table = {n: self.names.fresh(n) for n in again}
         self.found.made |= set(table.values())

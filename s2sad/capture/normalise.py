@@ -44,7 +44,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.stages import Ahead, Function, Half, Loop, SourceLike
+from s2sad.stages import Ahead, Function, Loop, SourceLike
 from s2sad.syntax.elements import element, is_call, plain, rename_scoped
 from s2sad.syntax.flow import free_names
 
@@ -112,7 +112,7 @@ def normalise(
         result=result,
         held=frozenset(worker.held),
         was=frozenset(worker.was),
-        half=worker.half,
+        half=frozenset(worker.half),
         ahead=worker.ahead,
     )
 
@@ -164,7 +164,7 @@ class Normaliser(Expressions):
         super().__init__(source, names, locals_)
         self.attempts = Attempts()
         self.was: set[str] = set()
-        self.half: dict[Any, Half] = {}
+        self.half: set[Any] = set()
         self.lasting: frozenset[str] = frozenset()
         self.body: Block = []
 
@@ -474,7 +474,7 @@ class Normaliser(Expressions):
         )
         self.emit(node, statement)
         if statement in self.attempts.half:
-            self.half[node] = self.attempts.half[statement]
+            self.half.add(node)
 
     def do_FunctionDef(self, statement: Node) -> None:
         self.decorated(statement)
