@@ -41,6 +41,7 @@ from s2sad.nodes import (
 )
 from s2sad.syntax.elements import rename_scoped
 from s2sad.syntax.flow import free_names, live_in
+from s2sad.syntax.surely import name_of, surely_bound
 
 _OUTER = (gast.Global, gast.Nonlocal)
 _QUIET = (gast.Pass, gast.Break, gast.Continue)
@@ -74,7 +75,6 @@ def whole_or_nothing(
     """
     worker = _Worker(body, params, result, names, entries)
     worker.catches_unbound = catches_unbound
-    worker.bound(body, set(params))
     worker.block(body)
     return worker.found
 
@@ -94,7 +94,8 @@ class _Worker:
         self.params = params
         self.catches_unbound: Callable[[Any], bool] = bool
         self.found = Attempts()
-        self.surely: dict[Any, set[str]] = {}
+        self.surely: dict[Any, frozenset[str]] = {}
+        surely_bound(body, frozenset(params), self.surely.__setitem__)
         self.locals = set(params) | block_writes(body)
         self.live: dict[Any, frozenset[str]] = {}
         live_in(body, frozenset({result}), lambda s, live: self.live.__setitem__(s, live))
@@ -109,41 +110,6 @@ class _Worker:
             for f in walk(s):
                 self.captured |= set(f.names) if isinstance(f, _OUTER) else set()
 
-    def bound(self, block: Block, names: set[str]) -> set[str] | None:
-        """Return the names surely bound at the end of a block, where that is reached."""
-        current: set[str] | None = set(names)
-        for s in block:
-            if current is None:
-                return None
-            if isinstance(s, gast.Try):
-                self.surely[s] = current
-            current = self._bound_by(s, current)
-        return current
-
-    def _bound_by(self, s: Node, names: set[str]) -> set[str] | None:
-        if isinstance(s, gast.Break | gast.Raise):
-            return None
-        if isinstance(s, gast.For | gast.While):
-            self.bound(s.body, names | (names_written(s.target) if hasattr(s, "target") else set()))
-            return names
-        if isinstance(s, gast.If):
-            return _both([self.bound(s.body, names), self.bound(s.orelse, names)])
-        if isinstance(s, gast.Match):
-            return _both([names, *(self.bound(c.body, names) for c in s.cases)])
-        if isinstance(s, gast.With):
-            inside = {n for i in s.items if i.optional_vars for n in names_written(i.optional_vars)}
-            return self.bound(s.body, names | inside)
-        if isinstance(s, gast.Try):
-            done = self.bound(s.body, names)
-            done = self.bound(s.orelse, done) if done is not None else None
-            caught = [self.bound(h.body, names | {_name_of(h)}) for h in s.handlers]
-            final = self.bound(s.finalbody, names)
-            end = _both([done, *caught])
-            return end | final if end is not None and final is not None else None
-        if isinstance(s, gast.Delete):
-            return names - names_written(s)
-        return names | names_written(s)
-
     def block(self, block: Block) -> None:
         for s in block:
             for part in [] if isinstance(s, SCOPES) else blocks_of(s):
@@ -156,9 +122,9 @@ class _Worker:
         after = self.live[s]
         caught: set[str] = self.captured | self.entries
         for h in s.handlers:
-            bound = _name_of(h)
-            caught |= live_in(h.body, after) - {bound}
-            if bound and bound in self._bound_elsewhere(s):
+            bound = name_of(h)
+            caught |= live_in(h.body, after) - bound
+            if not bound.isdisjoint(self._bound_elsewhere(s)):
                 self.found.half.add(s)
                 return
         entering = {n for n in live_in(s.body, frozenset()) if not _bound_first(s.body, n)}
@@ -279,12 +245,6 @@ def _first_of(node: Node, n: str) -> str:
     return ""
 
 
-def _both(ends: list[set[str] | None]) -> set[str] | None:
-    """Return what is bound where some paths meet."""
-    alive = [e for e in ends if e is not None]
-    return set.intersection(*alive) if alive else None
-
-
 def _simple(block: Block, but: Node) -> Iterator[Node]:
     """Yield the statements without blocks, and what binds names in the heads of the others."""
     for s in block:
@@ -304,12 +264,6 @@ def _simple(block: Block, but: Node) -> Iterator[Node]:
             yield s.test
         for part in parts:
             yield from _simple(part, but)
-
-
-def _name_of(handler: Node) -> str:
-    if handler.name is None:
-        return ""
-    return str(handler.name if isinstance(handler.name, str) else handler.name.id)
 
 
 def _named(target: Node) -> bool:
