@@ -283,3 +283,35 @@ def test_what_cannot_be_followed_is_refused(fn):
         s2sad.grad(fn)(X)
     with pytest.raises(s2sad.Error, match="inner function rebinds it|rebinds `s`|nonlocal"):
         s2sad.jvp(fn, (X,), (D,))
+
+
+def remembered(x):
+    memo = {}
+
+    def value(n):
+        if n in memo:
+            return memo[n]
+        r = x[0] * n if n < 2 else value(n - 1) * x[1] + value(n - 2)
+        memo[n] = r
+        return r
+
+    return value(6)
+
+
+def counted_down(x):
+    seen = []
+
+    def down(n):
+        if n > 0:
+            down(n - 1)
+            seen.append(x[0] * n)
+        return seen[-1] * len(seen) if seen else 1.0
+
+    return down(3) * x[1]
+
+
+@pytest.mark.parametrize("fn", [remembered, counted_down], ids=lambda f: f.__name__)
+def test_what_a_recursion_leaves_in_captured_memory(fn):
+    slope = (fn(X + 1e-6 * D) - fn(X - 1e-6 * D)) / 2e-6
+    assert s2sad.grad(fn)(X) @ D == pytest.approx(slope, rel=1e-7)
+    assert s2sad.jvp(fn, (X,), (D,))[1] == pytest.approx(slope, rel=1e-7)
