@@ -16,7 +16,6 @@ from s2sad import (
     Const,
     Duplicated,
     Reverse,
-    UnsupportedError,
     autodiff,
 )
 from tests.writing import PROGRAMS as WRITING

@@ -304,7 +304,8 @@ def rebinds_outside(x):
         nonlocal s
         s = s + v * v
 
-    add(x)
+    for step in [add]:
+        step(x)
     return s
 
 
