@@ -296,7 +296,8 @@ class _Analysis:
     def _settled(self, function: Function) -> tuple[Function, KindFacts]:
         """Repeat until no pass writes more of it out, and its calls of itself give what it does.
 
-        They leave what it leaves, too. What holds itself is deeper in every round: nothing is known of it.
+        They leave what it leaves, too. What holds itself is deeper in every round: nothing is
+        known of it.
         """
         d = self.d
         result: Kind = K.UNBOUND
