@@ -3,6 +3,7 @@
 Each has once been refused without need. Gradients and tangents are held beside differences.
 """
 
+import collections
 from dataclasses import dataclass
 
 import numpy as np
@@ -286,6 +287,41 @@ def writes_into_what_may_be_none(p, n):
     return total
 
 
+def two_loop(g, pairs):
+    q, weights = g.copy(), []
+    for s, y in reversed(pairs):
+        a = np.dot(s, q) / np.dot(s, y)
+        q -= a * y
+        weights.append(a)
+    if pairs:
+        q *= np.dot(*pairs[-1])
+    for (s, y), a in zip(pairs, reversed(weights)):  # noqa: B905
+        q += (a - np.dot(y, q) / np.dot(s, y)) * s
+    return -q
+
+
+def hands_over_a_deque(p, n):
+    pairs = collections.deque(maxlen=n - 1)
+    x = p["E"][0]
+    for k in range(n):
+        step = 0.1 * two_loop(x**3 + k, pairs)
+        pairs.append((step, 3.0 * step * x**2))
+        x = x + step
+    return np.sum(x**2)
+
+
+def keeps_what_it_gets(kept, pairs):
+    kept.append(pairs)
+
+
+def hands_over_a_deque_that_is_kept(x):
+    pairs, kept = collections.deque(maxlen=2), []
+    for k in range(3):
+        keeps_what_it_gets(kept, pairs)
+        pairs.append(x * k)
+    return kept[0][0] * kept[0][1]
+
+
 class Quaternion:
     def __init__(self, q):
         self.q = q
@@ -310,8 +346,14 @@ def asks_an_object(p, n):
         dicts_that_are_made_together,
         functions_in_nested_tables,
         writes_into_what_may_be_none,
+        hands_over_a_deque,
         asks_an_object,
     ],
 )
 def test_what_real_programs_do(f):
     test_real_programs(f, lambda: ({"E": 0.3 + np.eye(3, 2), "W": 0.1 * np.eye(4, 5) + 0.2}, 3))
+
+
+def test_a_deque_that_a_function_keeps_is_refused():
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(hands_over_a_deque_that_is_kept)(0.3)
