@@ -414,8 +414,8 @@ class Aliases:
     A name with an @ is a ghost: what a name was before it was bound anew, or on entry.
     """
 
-    pairs_before: dict[Any, dict[str, Names]] = field(default_factory=dict)
-    pairs_after: dict[Any, dict[str, Names]] = field(default_factory=dict)
+    pairs_before: dict[Any, Mapping[str, Names]] = field(default_factory=dict)
+    pairs_after: dict[Any, Mapping[str, Names]] = field(default_factory=dict)
     links_before: dict[Any, dict[str, Link]] = field(default_factory=dict)
     links_after: dict[Any, dict[str, Link]] = field(default_factory=dict)
     ghosts: dict[tuple[Any, str], str] = field(default_factory=dict)

@@ -44,10 +44,9 @@ from s2sad.stages import (
 from s2sad.syntax.flow import free_names, live_in
 from s2sad.syntax.fresh import shown_by
 from s2sad.syntax.left import leaves
+from s2sad.syntax.pairs import NOBODY, Pairs
 
-Pairs = dict[str, frozenset[str]]
 Links = dict[str, Link]
-NOBODY: frozenset[str] = frozenset()
 
 
 Returned = Callable[[Any], "tuple[list[Any], frozenset[str]] | None"]
@@ -75,11 +74,11 @@ def alias(
     is, with that argument.
     """
     worker = _Walker(function, kinds, writes, returned, rebinding, viewed, opaque or {})
-    pairs: Pairs = {}
+    pairs = Pairs()
     entry = kinds.before.get(function.node.body[0], {})
     for p in function.params:
         if not shares_nothing(entry.get(p, K.UNKNOWN)):
-            _unite(pairs, p, frozenset({argument(p)}))
+            pairs.unite(*(pairs.numbered.bits((n,)) for n in (p, argument(p))))
     worker.block(function.node.body, (pairs, {}))
     facts = worker.facts
     facts.writes = tuple(writes)
@@ -215,6 +214,7 @@ class _Walker:
         self.function = function
         self.kinds = kinds
         self.facts = Aliases()
+        self.left: dict[Any, State] = {}
         self.writes: dict[Any, list[Write]] = {}
         for w in writes:
             self.writes.setdefault(w.statement, []).append(w)
@@ -235,7 +235,7 @@ class _Walker:
     def block(self, body: Block, state: State) -> State:
         for s in body:
             self.facts.pairs_before[s], self.facts.links_before[s] = state
-            state = self.statement(s, state)
+            state = self.left[s] = self.statement(s, state)
             self.facts.pairs_after[s], self.facts.links_after[s] = state
         return state
 
@@ -280,9 +280,8 @@ class _Walker:
         """
         out = self.block(s.orelse, self.block(s.body, state))
         for inner in all_inside(s.body) if s in self.function.half else ():
-            if inner in self.facts.pairs_after:
-                on_the_way = self.facts.pairs_after[inner], self.facts.links_after[inner]
-                state = _join(state, on_the_way)
+            if inner in self.left:
+                state = _join(state, self.left[inner])
         for h in s.handlers:
             bound = names_written(h.name) if isinstance(h.name, gast.AST) else set()
             out = _join(out, self.block(h.body, _forget(state, bound)))
@@ -354,24 +353,24 @@ class _Walker:
         `item` is the view that it is where it gets a part of what is unpacked.
         """
         pairs, links = self._kept(s, value, state)
-        old = pairs.get(n, NOBODY)
+        bits = pairs.numbered.bits
         after = self.kinds.after.get(s, {}).get(n, K.UNKNOWN)
         given = frozenset() if shares_nothing(after) else self._sources(value)
         ghost = self.facts.ghosts.setdefault((s, n), f"{n}@{len(self.facts.ghosts)}")
-        pairs = dict(pairs)
-        _unite(pairs, ghost, old | (pairs.get(ghost, NOBODY) - {n}))
-        partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | (given - {n})
+        pairs = pairs.copy()
+        pairs.unite(bits((ghost,)), pairs.bits(n))
+        partners = pairs.around(given)
         link = self._link(s, n, value, after) if item is False else None
-        partners -= self._elsewhere(link, pairs, links)
+        partners &= ~bits(self._elsewhere(link, pairs, links))
         if n in given:
-            partners |= {ghost}
+            partners |= bits((ghost,))
         if not K.holds_more(after):
-            partners -= {TWICE}
+            partners &= ~bits((TWICE,))
         elif self._twice(value, state[0]):
-            partners |= {TWICE}
-        partners |= self._stopped(n, value, after) if given else NOBODY
-        pairs = _without(pairs, n)
-        _unite(pairs, n, partners - {n})
+            partners |= bits((TWICE,))
+        partners |= bits(self._stopped(n, value, after) if given else NOBODY)
+        pairs.forget(n)
+        pairs.unite(bits((n,)), partners)
         links = _unlinked(links, n)
         if isinstance(item, Link) and isinstance(after, K.Array):
             link = item
@@ -447,10 +446,9 @@ class _Walker:
         )
         if not given:
             return state
-        pairs = dict(state[0])
+        pairs = state[0].copy()
         kept = self.facts.calls.setdefault(s, f"call@{len(self.facts.calls)}")
-        partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | given
-        _unite(pairs, kept, partners - {kept})
+        pairs.unite(pairs.numbered.bits((kept,)), pairs.around(given))
         return pairs, state[1]
 
     def _captured_by(self, node: Node) -> tuple[str, ...]:
@@ -553,22 +551,19 @@ class _Walker:
         known = self.kinds.before.get(s, {})
         met = {n for n in self.opaque.get(s, ()) if not shares_nothing(known.get(n, K.UNKNOWN))}
         if len(met) > 1:
-            pairs = dict(pairs)
-            partners = frozenset().union(*(pairs.get(n, NOBODY) for n in met)) | met
-            for n in sorted(met):
-                _unite(pairs, n, partners - {n})
+            pairs = pairs.copy()
+            pairs.unite(pairs.numbered.bits(met), pairs.around(met))
         for w in self.writes.get(s, ()):
             given = appended(s, w, self.kinds)
             if not given or (w.how == "call" and is_marks(w.owner)):
                 continue  # what is put among numbers shares no memory
-            pairs = dict(pairs)
+            pairs = pairs.copy()
             holders = pairs.get(w.base, NOBODY) | {w.base}
             whole = {h for h in holders if K.holds_more(known.get(h, K.UNBOUND))} | {w.base}
-            if any(({g} | pairs.get(g, NOBODY)) & whole for g in given):
-                given |= {TWICE}  # in one of the structures that hold what is added to
-            partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given - {TWICE})) | given
-            for holder in holders:
-                _unite(pairs, holder, partners - {holder})
+            partners = pairs.around(given)
+            if partners & pairs.numbered.bits(whole):
+                partners |= pairs.numbered.bits((TWICE,))  # it holds what is added to
+            pairs.unite(pairs.numbered.bits(holders), partners)
         for w in self.writes.get(s, ()):
             if isinstance(w.owner, K.Array):
                 continue
@@ -643,25 +638,6 @@ def basic_index(index: Node, kinds: KindFacts) -> bool:
     )
 
 
-def _unite(pairs: Pairs, name: str, others: frozenset[str]) -> None:
-    if not others:
-        return
-    pairs[name] = pairs.get(name, NOBODY) | others
-    for n in others:
-        pairs[n] = pairs.get(n, NOBODY) | {name}
-
-
-def _without(pairs: Pairs, name: str) -> Pairs:
-    others = pairs.pop(name, NOBODY)
-    for n in others:
-        left = pairs.get(n, NOBODY) - {name}
-        if left:
-            pairs[n] = left
-        else:
-            pairs.pop(n, None)
-    return pairs
-
-
 def _unlinked(links: Links, name: str) -> Links:
     return {
         n: link for n, link in links.items() if n != name and name not in names_read(link.value)
@@ -669,25 +645,22 @@ def _unlinked(links: Links, name: str) -> Links:
 
 
 def _forget(state: State, names: set[str]) -> State:
-    pairs, links = dict(state[0]), state[1]
+    pairs, links = state[0].copy(), state[1]
     for n in names:
-        pairs = _without(pairs, n)
+        pairs.forget(n)
         links = _unlinked(links, n)
     return pairs, links
 
 
 def _join(one: State, other: State) -> State:
-    pairs = dict(one[0])
-    for n, partners in other[0].items():
-        pairs[n] = pairs.get(n, NOBODY) | partners
     links = {
         n: v for n, v in one[1].items() if n in other[1] and key(v.value) == key(other[1][n].value)
     }
-    return pairs, links
+    return one[0].joined(other[0]), links
 
 
 def _same(one: State, other: State) -> bool:
-    return one[0] == other[0] and _keys(one[1]) == _keys(other[1])
+    return one[0].sets == other[0].sets and _keys(one[1]) == _keys(other[1])
 
 
 def _keys(links: Mapping[str, Link]) -> dict[str, Any]:
