@@ -44,7 +44,7 @@ from s2sad.stages import (
 from s2sad.syntax.flow import free_names, live_in
 from s2sad.syntax.fresh import shown_by
 from s2sad.syntax.left import leaves
-from s2sad.syntax.pairs import NOBODY, Pairs
+from s2sad.syntax.pairs import NOBODY, Numbered, Pairs
 
 Links = dict[str, Link]
 
@@ -74,7 +74,7 @@ def alias(
     is, with that argument.
     """
     worker = _Walker(function, kinds, writes, returned, rebinding, viewed, opaque or {})
-    pairs = Pairs()
+    pairs = Pairs(worker.numbered)
     entry = kinds.before.get(function.node.body[0], {})
     for p in function.params:
         if not shares_nothing(entry.get(p, K.UNKNOWN)):
@@ -82,6 +82,7 @@ def alias(
     worker.block(function.node.body, (pairs, {}))
     facts = worker.facts
     facts.writes = tuple(writes)
+    facts.everywhere = worker.everywhere()
     facts.made = _made(function)
     given = NOBODY.union(*(facts.arguments(w) for w in writes if w.in_array))
     read = frozenset({function.result}) | visible | (given - block_writes(function.node.body))
@@ -149,10 +150,6 @@ def _structures(
     function: Function, kinds: KindFacts, facts: Aliases, plain: frozenset[Any]
 ) -> None:
     """Note of every statement that changes a structure who may hold that structure."""
-    ever: dict[str, dict[int, K.Kind]] = {}
-    for env in (*kinds.before.values(), *kinds.after.values()) if facts.writes else ():
-        for n, kind in env.items():
-            ever.setdefault(n, {})[id(kind)] = kind
     for w in facts.writes:
         if not w.in_container or w.statement in plain:
             continue
@@ -163,9 +160,6 @@ def _structures(
         shared &= function.locals
         holders = {n for n in shared if K.may_hold(before.get(n, K.UNBOUND), w.owner)}
         facts.structures[w.statement] = frozenset(holders | {w.base})
-        facts.regaining[w.statement] = frozenset(
-            n for n in shared if any(K.may_hold(k, w.owner) for k in ever.get(n, {}).values())
-        )
     for w in facts.writes:
         if w.statement in facts.structures:
             facts.slots |= facts.partners(w.statement, w.base) & function.locals
@@ -196,6 +190,12 @@ def argument(parameter: str) -> str:
 State = tuple[Pairs, Links]
 
 
+def _link_to(
+    value: Node, base: str, owner: K.Kind, maybe: bool = False, fixed: bool = False
+) -> Link:
+    return Link(value, base, owner, frozenset(names_read(value)), key(value), maybe, fixed)
+
+
 class _Walker:
     def __init__(
         self,
@@ -215,6 +215,7 @@ class _Walker:
         self.kinds = kinds
         self.facts = Aliases()
         self.left: dict[Any, State] = {}
+        self.numbered = Numbered()
         self.writes: dict[Any, list[Write]] = {}
         for w in writes:
             self.writes.setdefault(w.statement, []).append(w)
@@ -224,6 +225,14 @@ class _Walker:
             for n in walk(s):
                 if isinstance(n, gast.FunctionDef | gast.Lambda):
                     self.captured |= free_names(n) & function.locals
+
+    def everywhere(self) -> Pairs:
+        """Return the pairs that there are behind any statement."""
+        found = Pairs(self.numbered)
+        for pairs in {id(pairs): pairs for pairs in self.facts.pairs_after.values()}.values():
+            assert isinstance(pairs, Pairs)
+            found.add(pairs)
+        return found
 
     def note(self, statement: Any, live: frozenset[str]) -> None:
         self.facts.live_after[statement] = live | self.captured
@@ -340,7 +349,7 @@ class _Walker:
             return {}
         names = [e.id if isinstance(e, gast.Name) else "" for e in target.elts]
         return {
-            n: Link(subscript(name(value.id), constant(at)), value.id, owner)
+            n: _link_to(subscript(name(value.id), constant(at)), value.id, owner)
             for at, n in enumerate(names)
             if names.count(n) == 1
         }
@@ -357,10 +366,12 @@ class _Walker:
         after = self.kinds.after.get(s, {}).get(n, K.UNKNOWN)
         given = frozenset() if shares_nothing(after) else self._sources(value)
         ghost = self.facts.ghosts.setdefault((s, n), f"{n}@{len(self.facts.ghosts)}")
+        link = self._link(s, n, value, after) if item is False else None
+        if not (given or link or item or pairs.bits(n) or K.holds_more(after)):
+            return pairs, _unlinked(links, n)
         pairs = pairs.copy()
         pairs.unite(bits((ghost,)), pairs.bits(n))
         partners = pairs.around(given)
-        link = self._link(s, n, value, after) if item is False else None
         partners &= ~bits(self._elsewhere(link, pairs, links))
         if n in given:
             partners |= bits((ghost,))
@@ -467,7 +478,7 @@ class _Walker:
             if view is not None:
                 owner = self.kinds.of.get(view[1], K.UNKNOWN)
                 if n != view[1].id:
-                    return Link(view[0], view[1].id, owner)
+                    return _link_to(view[0], view[1].id, owner)
                 if isinstance(view[0], gast.Name):
                     self.facts.same |= {s}
                 return None
@@ -475,7 +486,7 @@ class _Walker:
         if base is None or base.id not in self.function.locals:
             return None
         maybe, fixed = self._how(value)
-        return Link(value, base.id, self.kinds.of.get(base, K.UNKNOWN), maybe, fixed)
+        return _link_to(value, base.id, self.kinds.of.get(base, K.UNKNOWN), maybe, fixed)
 
     def _how(self, value: Node) -> tuple[bool, bool]:
         """Say of a view whether it may be a copy, and whether it is read-only."""
@@ -498,9 +509,9 @@ class _Walker:
             return None
         if isinstance(value, gast.Name | gast.Subscript):
             named = isinstance(value, gast.Name) or isinstance(owner, K.BuiltIn)
-            return Link(value, base.id, owner) if named else None
+            return _link_to(value, base.id, owner) if named else None
         if isinstance(value, gast.Attribute) and isinstance(owner, K.Obj):
-            return Link(value, base.id, owner) if value.attr in dict(owner.fields) else None
+            return _link_to(value, base.id, owner) if value.attr in dict(owner.fields) else None
         return None
 
     def _viewed(self, value: Node) -> Node | None:
@@ -639,9 +650,7 @@ def basic_index(index: Node, kinds: KindFacts) -> bool:
 
 
 def _unlinked(links: Links, name: str) -> Links:
-    return {
-        n: link for n, link in links.items() if n != name and name not in names_read(link.value)
-    }
+    return {n: link for n, link in links.items() if n != name and name not in link.read}
 
 
 def _forget(state: State, names: set[str]) -> State:
@@ -653,9 +662,7 @@ def _forget(state: State, names: set[str]) -> State:
 
 
 def _join(one: State, other: State) -> State:
-    links = {
-        n: v for n, v in one[1].items() if n in other[1] and key(v.value) == key(other[1][n].value)
-    }
+    links = {n: v for n, v in one[1].items() if n in other[1] and v.text == other[1][n].text}
     return one[0].joined(other[0]), links
 
 
@@ -664,4 +671,4 @@ def _same(one: State, other: State) -> bool:
 
 
 def _keys(links: Mapping[str, Link]) -> dict[str, Any]:
-    return {n: key(v.value) for n, v in links.items()}
+    return {n: v.text for n, v in links.items()}

@@ -39,7 +39,7 @@ from s2sad.kinds import Kind
 from s2sad.known.mixed import is_mixed
 from s2sad.known.unread import by_cause, undecided
 from s2sad.nodes import all_inside, children, names_read, names_written, walk
-from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
+from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write, each_kind
 from s2sad.syntax.flow import free_names, live_in
 
 Env = dict[str, Kind]
@@ -587,10 +587,8 @@ def outside_of(function: Function, write: Write, memory: Memory) -> set[str]:
 
 def _either(kinds: KindFacts) -> frozenset[str]:
     """Return the names of what may be a number or an array anywhere."""
-    found: set[str] = set()
-    for env in kinds.after.values():
-        found |= {n for n, k in env.items() if isinstance(k, K.Union) and K.may_be_array(k)}
-    return frozenset(found)
+    found = each_kind(kinds.after.values())
+    return frozenset(n for n, k in found if isinstance(k, K.Union) and K.may_be_array(k))
 
 
 def _own(function: Function, either: frozenset[str], write: Write, memory: Memory) -> bool:

@@ -115,8 +115,8 @@ def kinds_of(table: Table, v: Var) -> list[Kind]:
         return [v.kind]
     kinds = table.facts.analysed.kinds
     every = (*kinds.before.values(), *kinds.after.values()) if v.name else ()
-    known = [env[v.name] for env in every if v.name in env]
-    return [v.kind, *known] if known else []
+    known = {id(env[v.name]): env[v.name] for env in every if v.name in env}
+    return [v.kind, *known.values()] if known else []
 
 
 def _parts(kind: Kind) -> object:

@@ -97,9 +97,13 @@ class Pairs(Mapping[str, Names]):
             else:
                 self.sets.pop(n, None)
 
+    def add(self, other: Pairs) -> None:
+        """Pair what others say is paired."""
+        for n, partners in other.sets.items():
+            self.sets[n] = self.sets.get(n, 0) | partners
+
     def joined(self, other: Pairs) -> Pairs:
         """Return what either says."""
         found = self.copy()
-        for n, partners in other.sets.items():
-            found.sets[n] = found.sets.get(n, 0) | partners
+        found.add(other)
         return found
