@@ -113,10 +113,8 @@ def kinds_of(table: Table, v: Var) -> list[Kind]:
     """
     if v not in table.facts.written:
         return [v.kind]
-    kinds = table.facts.analysed.kinds
-    every = (*kinds.before.values(), *kinds.after.values()) if v.name else ()
-    known = {id(env[v.name]): env[v.name] for env in every if v.name in env}
-    return [v.kind, *known.values()] if known else []
+    known = table.facts.analysed.kinds_by_name.get(v.name, [])
+    return [v.kind, *known] if known else []
 
 
 def _parts(kind: Kind) -> object:
