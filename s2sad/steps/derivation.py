@@ -145,6 +145,7 @@ class Derivation:
     analysed: dict[Any, Analysed] = field(default_factory=dict)
     open: dict[Any, Kind] = field(default_factory=dict)
     used_open: set[Any] = field(default_factory=set)
+    left_open: dict[Any, tuple[Function, Mapping[str, Kind]]] = field(default_factory=dict)
     endless: dict[Any, Error] = field(default_factory=dict)
     reusable: bool = False
     abreast: bool = False
@@ -273,6 +274,7 @@ def analyse(
             analysed = _Analysis(d, key, scope, words, taken, params, outermost).of(function)
     finally:
         d.open.pop(key, None)  # who asks again after a failure is no recursion
+        d.left_open.pop(key, None)
     d.names.take(*analysed.function.locals)
     d.analysed[key] = analysed
     return analysed
@@ -301,12 +303,17 @@ class _Analysis:
         return Analysed(function, facts, self.scope)
 
     def _settled(self, function: Function) -> tuple[Function, KindFacts]:
-        """Repeat until no pass writes more of it out, and its own calls give what it returns."""
+        """Repeat until no pass writes more of it out, and its calls of itself give what it does.
+
+        They leave what it leaves, too. What holds itself is deeper in every round: nothing is
+        known of it.
+        """
         d = self.d
         result: Kind = K.UNBOUND
-        deep = False  # a result that holds itself: deeper in every round, so nothing is known of it
+        left: Mapping[str, Kind] = {}
+        deep = False
         for _ in range(_ROUNDS):
-            d.open[self.key] = result
+            d.open[self.key], d.left_open[self.key] = result, (function, left)
             before = dict(d.analysed)
             d.used_open.discard(self.key)
             self.words.add(d.made_up(self.scope.fn))
@@ -315,11 +322,13 @@ class _Analysis:
             if changed is not None:
                 function = changed
                 continue
-            known_result = shallow(facts.result)
+            known = {"": shallow(facts.result), **{p: shallow(k) for p, k in facts.left.items()}}
             alone = self.key not in d.used_open
-            if alone or deep or alike({"": known_result}, {"": result}):
+            if alone or deep or alike(known, {"": result, **left}):
                 return function, facts
-            result, deep = known_result, known_result is not facts.result
+            deep = any(known[p] is not k for p, k in (("", facts.result), *facts.left.items()))
+            result = known.pop("")
+            left = known
             d.analysed = before
         raise self._endless(function.source)
 
@@ -492,12 +501,16 @@ def left_by_call(
 ) -> list[tuple[Node, Kind]]:
     """Return what a call was given that it has changed, as nodes, and what that is then.
 
-    A function that is being analysed is taken to change nothing of the kinds of what it is given.
+    A function that is being analysed leaves what it was seen to leave in the round before.
     """
     called = bind_call(facts, call, env)
     if called is None or not any(map(holds_container, called.params.values())):
         return []
-    callee = d.analysed.get(analysis_key(called.fn, called.params, called.extra))
+    key = analysis_key(called.fn, called.params, called.extra)
+    if key in d.left_open:
+        d.used_open.add(key)
+        return left_behind(called, *d.left_open[key])
+    callee = d.analysed.get(key)
     return [] if callee is None else left_behind(called, callee.function, callee.kinds.left)
 
 
