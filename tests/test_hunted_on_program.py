@@ -356,9 +356,23 @@ def asked_by_methods_with_names_of_dicts(x):
     return held.scale * b[0] + held.pop(1)
 
 
+def arrays_in_a_list_over_their_norms(x):
+    rows, norms = [], np.zeros(2)
+    for k in range(2):
+        row = x * (k + 1.0) + x[k]
+        norms[k] = np.linalg.norm(row)
+        rows.append(row / norms[k])
+    return np.sum(np.stack(rows)[:, 0] ** 2) + norms[0]
+
+
 @pytest.mark.parametrize(
     "f",
-    [beside_how_it_began, captured_bound_anew_and_written, asked_by_methods_with_names_of_dicts],
+    [
+        beside_how_it_began,
+        captured_bound_anew_and_written,
+        asked_by_methods_with_names_of_dicts,
+        arrays_in_a_list_over_their_norms,
+    ],
 )
 def test_gradients_that_a_blind_hunt_found_wrong(f):
     point = np.array([0.32, 0.76, -0.4])

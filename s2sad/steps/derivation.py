@@ -7,7 +7,7 @@ import math
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import gast
@@ -88,6 +88,7 @@ from s2sad.stages import (
     Write,
     Written,
     Zeros,
+    each_kind,
 )
 from s2sad.steps.binding import (
     BoundCall,
@@ -121,6 +122,14 @@ class Analysed:
     function: Function
     kinds: KindFacts
     scope: Scope
+
+    @cached_property
+    def kinds_by_name(self) -> dict[str, list[Kind]]:
+        """The kinds that each name has, before some statement or after one."""
+        found: dict[str, list[Kind]] = {}
+        for n, kind in each_kind((*self.kinds.before.values(), *self.kinds.after.values())):
+            found.setdefault(n, []).append(kind)
+        return found
 
 
 @dataclass
