@@ -122,6 +122,19 @@ class Analysed:
     scope: Scope
 
 
+@dataclass(frozen=True)
+class Assumed:
+    """What calls of a function are taken to give, and to leave, while it is being analysed."""
+
+    function: Function
+    result: Kind = K.UNBOUND
+    left: Mapping[str, Kind] = field(default_factory=dict)
+
+    def kinds(self) -> dict[str, Kind]:
+        """Return all kinds, those of parameters by name."""
+        return {**self.left, "": self.result}
+
+
 @dataclass
 class Derivation:
     """One module of derived text in the making."""
@@ -134,7 +147,7 @@ class Derivation:
     origins: dict[str, types.FunctionType] = field(default_factory=dict)
     inner: set[str] = field(default_factory=set)
     analysed: dict[Any, Analysed] = field(default_factory=dict)
-    open: dict[Any, Kind] = field(default_factory=dict)
+    open: dict[Any, Assumed] = field(default_factory=dict)
     used_open: set[Any] = field(default_factory=set)
     endless: dict[Any, Error] = field(default_factory=dict)
     reusable: bool = False
@@ -292,12 +305,11 @@ class _Analysis:
         return Analysed(function, facts, self.scope)
 
     def _settled(self, function: Function) -> tuple[Function, KindFacts]:
-        """Repeat until no pass writes more of it out, and its own calls give what it returns."""
-        d = self.d
-        result: Kind = K.UNBOUND
-        deep = False  # a result that holds itself: deeper in every round, so nothing is known of it
+        """Repeat until no pass writes more of it out, and its own calls do what it does."""
+        d, assumed = self.d, Assumed(function)
+        deep = False  # what holds itself: deeper in every round, so nothing is known of it
         for _ in range(_ROUNDS):
-            d.open[self.key] = result
+            d.open[self.key] = assumed
             before = dict(d.analysed)
             d.used_open.discard(self.key)
             self.words.add(d.made_up(self.scope.fn))
@@ -306,11 +318,13 @@ class _Analysis:
             if changed is not None:
                 function = changed
                 continue
-            known_result = shallow(facts.result)
+            found = Assumed(function, facts.result, facts.left).kinds()
+            known = {n: shallow(kind) for n, kind in found.items()}
             alone = self.key not in d.used_open
-            if alone or deep or alike({"": known_result}, {"": result}):
+            if alone or deep or alike(known, assumed.kinds()):
                 return function, facts
-            result, deep = known_result, known_result is not facts.result
+            assumed = Assumed(function, known.pop(""), known)
+            deep = any(kind is not found[n] for n, kind in assumed.kinds().items())
             d.analysed = before
         raise self._endless(function.source)
 
@@ -452,7 +466,7 @@ def callee_kind(
     key = analysis_key(fn, params, names)
     if key in d.open:
         d.used_open.add(key)
-        return handed_back(outlives(d.open[key]), known), ()
+        return handed_back(outlives(d.open[key].result), known), ()
     if len(d.open) > 40:
         return K.Unknown("the result of a very deep chain of calls"), ()
     try:
@@ -481,15 +495,15 @@ def callee_kind(
 def left_by_call(
     d: Derivation, facts: KindFacts, call: Node, env: Mapping[str, Kind]
 ) -> list[tuple[Node, Kind]]:
-    """Return what a call was given that it has changed, as nodes, and what that is then.
-
-    A function that is being analysed is taken to change nothing of the kinds of what it is given.
-    """
+    """Return what a call was given that it has changed, as nodes, and what that is then."""
     called = bind_call(facts, call, env)
     if called is None or not any(map(holds_container, called.params.values())):
         return []
-    callee = d.analysed.get(analysis_key(called.fn, called.params, called.extra))
-    return [] if callee is None else left_behind(called, callee.function, callee.kinds.left)
+    key = analysis_key(called.fn, called.params, called.extra)
+    callee, assumed = d.analysed.get(key), d.open.get(key)
+    if callee is not None:
+        return left_behind(called, callee.function, callee.kinds.left)
+    return [] if assumed is None else left_behind(called, assumed.function, assumed.left)
 
 
 def made_here(d: Derivation, facts: KindFacts) -> Made:
