@@ -499,3 +499,19 @@ def test_what_a_round_would_hand_on_is_not_there_where_it_leaves_the_loop(f):
     point = np.array([0.31, 0.71, -0.38])
     slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-7, atol=1e-9)
+
+
+def test_a_cell_that_is_bound_in_between_is_bound_anew():
+    def bound_twice_at_once(x):
+        n = 1
+
+        def item():
+            return x[n]
+
+        n, n = 2, n
+        return item() * x[0]
+
+    point = np.array([0.31, 0.71, -0.38])
+    value, gradient = s2sad.value_and_grad(bound_twice_at_once)(point)
+    assert value == bound_twice_at_once(point)
+    np.testing.assert_allclose(gradient, [0.71, 0.31, 0.0])
