@@ -16,7 +16,6 @@ import gast
 from s2sad import kinds as K
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.fence import (
-    keep_arguments,
     outside_written,
     refuse_globals,
     refuse_hidden_appends,
@@ -51,7 +50,6 @@ from s2sad.steps.derivation import (
 )
 from s2sad.steps.flags import refuse_flags
 from s2sad.steps.joining import add, complete
-from s2sad.steps.managed import only_note
 from s2sad.steps.outside_reads import refuse_stored_after_reading
 from s2sad.steps.parts import Again, stands_for_derivative, title_of
 from s2sad.steps.recompute import check_rounds, check_untouched
@@ -102,9 +100,6 @@ def derive(
     check_handed_back((a.function, a.kinds) for a in [analysed, *d.analysed.values()])
     check_handed(d)
     refuse_flags(d, [analysed, *d.analysed.values()])
-    keep_arguments(
-        analysed.function, analysed.kinds, memory_of(d, analysed), only_note(d, analysed)
-    )
     _note_written(d, analysed)
     refuse_stored_after_reading(d)
     check_rounds(d, find_target, None if request.mode == "reverse" else analysed)

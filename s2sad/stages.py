@@ -9,7 +9,7 @@ import inspect
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import gast
 
@@ -69,18 +69,6 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Half:
-    """A name that shows that a try is not simply done or not.
-
-    It may be "bound" when an exception comes, "unbound" when the try reads it, or an "exception"
-    there and something else elsewhere.
-    """
-
-    name: str
-    how: Literal["bound", "unbound", "exception"]
-
-
-@dataclass(frozen=True)
 class Ahead:
     """What a list was made of that holds at once what the program reads round by round.
 
@@ -123,7 +111,7 @@ class Function:
     result: str
     spread: Mapping[str, Any] = field(default_factory=dict)
     held: frozenset[str] = frozenset()
-    half: Mapping[Any, Half] = field(default_factory=dict)
+    half: frozenset[Any] = frozenset()
     was: frozenset[str] = frozenset()
     stopped: Mapping[str, str] = field(default_factory=dict)
     ahead: Mapping[str, Ahead] = field(default_factory=dict)

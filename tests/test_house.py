@@ -69,9 +69,9 @@ RULES_MAY_IMPORT = (
 )
 # Lines a room may have, docstrings included. Rooms shrink: what is gained is noted here.
 BUDGETS = {
-    "capture": 8_490,
+    "capture": 8_950,
     "emitted": 700,
-    "facts": 17_850,
+    "facts": 17_650,
     "ir": 10_400,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 1_900,
     "linear": 17_450,
@@ -80,7 +80,7 @@ BUDGETS = {
     "rulebook": 1_500,
     "s2sad": 9_200,
     "steps": 4_100,
-    "syntax": 900,
+    "syntax": 950,
     "tools": 2_600,
     "write": 3_700,
 }

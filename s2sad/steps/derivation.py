@@ -122,19 +122,6 @@ class Analysed:
     scope: Scope
 
 
-@dataclass(frozen=True)
-class Assumed:
-    """What calls of a function are taken to give, and to leave, while it is being analysed."""
-
-    function: Function
-    result: Kind = K.UNBOUND
-    left: Mapping[str, Kind] = field(default_factory=dict)
-
-    def kinds(self) -> dict[str, Kind]:
-        """Return all kinds, those of parameters by name."""
-        return {**self.left, "": self.result}
-
-
 @dataclass
 class Derivation:
     """One module of derived text in the making."""
@@ -147,8 +134,9 @@ class Derivation:
     origins: dict[str, types.FunctionType] = field(default_factory=dict)
     inner: set[str] = field(default_factory=set)
     analysed: dict[Any, Analysed] = field(default_factory=dict)
-    open: dict[Any, Assumed] = field(default_factory=dict)
+    open: dict[Any, Kind] = field(default_factory=dict)
     used_open: set[Any] = field(default_factory=set)
+    left_open: dict[Any, tuple[Function, Mapping[str, Kind]]] = field(default_factory=dict)
     endless: dict[Any, Error] = field(default_factory=dict)
     reusable: bool = False
     abreast: bool = False
@@ -277,6 +265,7 @@ def analyse(
             analysed = _Analysis(d, key, scope, words, taken, params, outermost).of(function)
     finally:
         d.open.pop(key, None)  # who asks again after a failure is no recursion
+        d.left_open.pop(key, None)
     d.names.take(*analysed.function.locals)
     d.analysed[key] = analysed
     return analysed
@@ -305,11 +294,17 @@ class _Analysis:
         return Analysed(function, facts, self.scope)
 
     def _settled(self, function: Function) -> tuple[Function, KindFacts]:
-        """Repeat until no pass writes more of it out, and its own calls do what it does."""
-        d, assumed = self.d, Assumed(function)
-        deep = False  # what holds itself: deeper in every round, so nothing is known of it
+        """Repeat until no pass writes more of it out, and its calls of itself give what it does.
+
+        They leave what it leaves, too. What holds itself is deeper in every round: nothing is
+        known of it.
+        """
+        d = self.d
+        result: Kind = K.UNBOUND
+        left: Mapping[str, Kind] = {}
+        deep = False
         for _ in range(_ROUNDS):
-            d.open[self.key] = assumed
+            d.open[self.key], d.left_open[self.key] = result, (function, left)
             before = dict(d.analysed)
             d.used_open.discard(self.key)
             self.words.add(d.made_up(self.scope.fn))
@@ -318,13 +313,13 @@ class _Analysis:
             if changed is not None:
                 function = changed
                 continue
-            found = Assumed(function, facts.result, facts.left).kinds()
-            known = {n: shallow(kind) for n, kind in found.items()}
+            known = {"": shallow(facts.result), **{p: shallow(k) for p, k in facts.left.items()}}
             alone = self.key not in d.used_open
-            if alone or deep or alike(known, assumed.kinds()):
+            if alone or deep or alike(known, {"": result, **left}):
                 return function, facts
-            assumed = Assumed(function, known.pop(""), known)
-            deep = any(kind is not found[n] for n, kind in assumed.kinds().items())
+            deep = any(known[p] is not k for p, k in (("", facts.result), *facts.left.items()))
+            result = known.pop("")
+            left = known
             d.analysed = before
         raise self._endless(function.source)
 
@@ -466,7 +461,7 @@ def callee_kind(
     key = analysis_key(fn, params, names)
     if key in d.open:
         d.used_open.add(key)
-        return handed_back(outlives(d.open[key].result), known), ()
+        return handed_back(outlives(d.open[key]), known), ()
     if len(d.open) > 40:
         return K.Unknown("the result of a very deep chain of calls"), ()
     try:
@@ -495,15 +490,19 @@ def callee_kind(
 def left_by_call(
     d: Derivation, facts: KindFacts, call: Node, env: Mapping[str, Kind]
 ) -> list[tuple[Node, Kind]]:
-    """Return what a call was given that it has changed, as nodes, and what that is then."""
+    """Return what a call was given that it has changed, as nodes, and what that is then.
+
+    A function that is being analysed leaves what it was seen to leave in the round before.
+    """
     called = bind_call(facts, call, env)
     if called is None or not any(map(holds_container, called.params.values())):
         return []
     key = analysis_key(called.fn, called.params, called.extra)
-    callee, assumed = d.analysed.get(key), d.open.get(key)
-    if callee is not None:
-        return left_behind(called, callee.function, callee.kinds.left)
-    return [] if assumed is None else left_behind(called, assumed.function, assumed.left)
+    if key in d.left_open:
+        d.used_open.add(key)
+        return left_behind(called, *d.left_open[key])
+    callee = d.analysed.get(key)
+    return [] if callee is None else left_behind(called, callee.function, callee.kinds.left)
 
 
 def made_here(d: Derivation, facts: KindFacts) -> Made:
