@@ -9,8 +9,11 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 
+import gast
+
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
@@ -102,9 +105,7 @@ def zero_test(t: Tangents, dots: Sequence[Operand]) -> Operand:
     arrays = any(K.may_be_array(kind_of(o)) for o in dots)
     tests = [_is_zero(t, o) for o in dots]
     if arrays:
-        return functools.reduce(
-            lambda a, b: t.emit(L.INFIX["BitAnd"], (a, b), _truth(kind_of(a))), tests
-        )
+        return functools.reduce(lambda a, b: _both_where(t, a, b), tests)
     if len(tests) > 1:
         return functools.reduce(lambda a, b: _both(t, a, b), tests)
     return tests[0]
@@ -123,6 +124,10 @@ def _both(t: Tangents, a: Var, b: Var) -> Var:
     then, kept = P.Block((), (), P.End("next", (b,))), P.Block((), (), P.End("next", (a,)))
     t.add(P.If((out,), a, then, kept, "and", t.origin))
     return out
+
+
+def _both_where(t: Tangents, a: Var, b: Var) -> Var:
+    return t.emit(L.INFIX["BitAnd"], (a, b), binary_kind(gast.BitAnd, a.kind, b.kind))
 
 
 def _truth(kind: Kind) -> Kind:
