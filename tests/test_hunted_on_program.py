@@ -515,3 +515,24 @@ def test_a_cell_that_is_bound_in_between_is_bound_anew():
     value, gradient = s2sad.value_and_grad(bound_twice_at_once)(point)
     assert value == bound_twice_at_once(point)
     np.testing.assert_allclose(gradient, [0.71, 0.31, 0.0])
+
+
+def a_number_times_an_array_where_both_may_stand_still(x):
+    y = np.sin(x)
+    y = np.tanh(x[2]) * (y[1:] - y[:-1])
+
+    def later(n):
+        if n == 0:
+            return y * 1.0
+        z = later(n - 1)
+        z[n] *= 2.0
+        return z
+
+    x = later(1)
+    return np.sum(x)
+
+
+def test_a_number_and_an_array_are_tested_for_zero_together():
+    f = a_number_times_an_array_where_both_may_stand_still
+    slope = (f(X + 1e-6 * DOT) - f(X - 1e-6 * DOT)) / 2e-6
+    np.testing.assert_allclose(s2sad.jvp(f, (X.copy(),), (DOT,))[1], slope, rtol=1e-6)
