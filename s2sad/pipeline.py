@@ -77,7 +77,7 @@ def derive(
     d.entry = d.names.fresh(f"{identifier(base)}_{request.mode}")
     params = dict(request.params)
     d.abreast = request.batch and request.mode == "jvp"
-    d.plain = request.plain
+    d.plain, d.by_value = request.plain, d.by_value or request.by_value
     d.reusable = d.lasting = request.mode == "vjp" or (request.batch and not d.abreast)
     d.lengths = dict(request.lengths)
     d.visible[home] = frozenset(request.shadowed)
@@ -113,7 +113,7 @@ def _rest_constant(
 ) -> dict[str, Kind]:
     """Return the kinds of the arguments, constant where no derivative is asked for."""
     own = Derivation()
-    own.again = d.again
+    own.again, own.by_value = d.again, d.by_value
     first = analyse(own, fn, params)
     written = places_written(first.function, first.kinds, memory_of(own, first), slots=True)
     return others_constant(params, request.picked, written)

@@ -28,7 +28,7 @@ from s2sad import pipeline, registry, runtime
 from s2sad.activities import Const, annotated
 from s2sad.capture.read import read, remember
 from s2sad.derivative import Applied, derivative_of
-from s2sad.errors import Error, MissingRuleError, Place, UnsupportedError
+from s2sad.errors import Error, InternalError, MissingRuleError, Place, UnsupportedError
 from s2sad.facts.hooks import bends
 from s2sad.kinds import Kind
 from s2sad.known.built import tangent_kind
@@ -75,7 +75,27 @@ _OWN = os.path.dirname(os.path.abspath(runtime.__file__)) + os.sep
 
 
 def derive(request: Request) -> Derivation:
-    """Return what is derived for a request, derivatives of derivatives included."""
+    """Return what is derived for a request, derivatives of derivatives included.
+
+    Where kinds do not tell enough, it is derived by value: it holds for what words, truth values
+    and integers are now.
+    """
+    try:
+        return _derive(request)
+    except InternalError:
+        raise
+    except Error:
+        if request.by_value:
+            raise
+        try:
+            known = request.valued or request.params
+            return _derive(replace(request, params=known, by_value=True))
+        except Error:
+            pass  # the first error speaks of the program, this one of one case of it
+        raise
+
+
+def _derive(request: Request) -> Derivation:
     try:
         d = pipeline.derive(request, HIGHER)
     except (UnsupportedError, MissingRuleError, RecursionError) as error:

@@ -111,6 +111,7 @@ from s2sad.steps.reaching import Reaching
 from s2sad.steps.refs import Refs
 from s2sad.steps.words import Words
 from s2sad.steps.work import Work
+from s2sad.syntax.decided import settled
 
 
 @dataclass(eq=False)
@@ -168,6 +169,7 @@ class Derivation:
     again: Again | None = None
     for_reading: bool = False
     plain: bool = False
+    by_value: bool = False
     home: Any = None
     parts: dict[str, Part] = field(default_factory=dict)
     read_as: dict[Any, str] = field(default_factory=dict)
@@ -194,7 +196,7 @@ class Derivation:
         self.derivatives, self.applied = other.derivatives, other.applied
         self.repeatable, self.stands = other.repeatable, other.stands
         self.stories, self.called = other.stories, other.called
-        self.telling = other.telling
+        self.telling, self.by_value = other.telling, other.by_value
         self.reaching, self.work = other.reaching, other.work
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
@@ -259,6 +261,7 @@ def analyse(
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
     scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
+    scope.by_value = d.by_value
     scope.step = partial(d.work.step, source)
     try:
         with d.work.allowed(source, key, outermost, d.endless):
@@ -325,8 +328,11 @@ class _Analysis:
 
     def _kinds(self, function: Function) -> KindFacts:
         self.scope.locals = function.locals
+        params = dict(self.params)
+        if self.d.by_value:
+            params = {n: settled(k) or k for n, k in params.items()}
         self.words.facts = infer(
-            function, dict(self.params), self.scope, self._called, partial(left_by_call, self.d)
+            function, params, self.scope, self._called, partial(left_by_call, self.d)
         )
         return self.words.facts
 
