@@ -200,12 +200,14 @@ def _cells(program: P.Program, folder: _Folder) -> dict[Var, Var]:
     found: dict[Var, Var] = {}
 
     def block(b: P.Block, entering: tuple[Var, ...], guards: bool) -> None:
-        fresh = set(entering)
+        fresh, since = set(entering), set[Var]()  # the cells that are bound since then
         for o in b.ops:
             if isinstance(o, Op) and o.primitive.form == "bind":
                 cell, value = o.operands
                 assert isinstance(cell, Var)
                 held = isinstance(value, Var) and value in fresh and folder.uses[value] == 1
+                held = held and cell not in since
+                since.add(cell)
                 if value in folder.values:  # it is computed here, behind what has been bound
                     fresh = set()
                     continue
@@ -215,7 +217,7 @@ def _cells(program: P.Program, folder: _Folder) -> dict[Var, Var]:
                 if guards or value.name == cell.name or folder.loose(value):
                     found[value] = cell
                 continue
-            fresh = set(o.outs) if isinstance(o, Op) else set()
+            fresh, since = set(o.outs) if isinstance(o, Op) else set(), set()
             if not isinstance(o, Op):
                 guarding = [c.guard for c in o.cases] if isinstance(o, P.Match) else []
                 for inner, bound in _entered(o):
