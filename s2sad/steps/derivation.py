@@ -179,6 +179,7 @@ class Derivation:
     for_reading: bool = False
     plain: bool = False
     by_value: bool = False
+    parts_known: list[str] = field(default_factory=list)
     home: Any = None
     parts: dict[str, Part] = field(default_factory=dict)
     read_as: dict[Any, str] = field(default_factory=dict)
@@ -206,6 +207,7 @@ class Derivation:
         self.repeatable, self.stands = other.repeatable, other.stands
         self.stories, self.called = other.stories, other.called
         self.telling, self.by_value = other.telling, other.by_value
+        self.parts_known = other.parts_known
         self.reaching, self.work = other.reaching, other.work
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
@@ -270,7 +272,7 @@ def analyse(
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
     scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
-    scope.by_value = d.by_value
+    scope.by_value, scope.parts_known = d.by_value, d.parts_known
     scope.step = partial(d.work.step, source)
     try:
         with d.work.allowed(source, key, outermost, d.endless):
