@@ -23,8 +23,7 @@ from s2sad.activities import Activity
 from s2sad.capture.ruled import calls_another
 from s2sad.derivative import is_decorated
 from s2sad.known import spaces
-from s2sad.known.by_value import values_of
-from s2sad.known.signature import PLAIN, lasting_key
+from s2sad.known.signature import PLAIN, lasting_key, values_of
 from s2sad.registry import SameRules, Unruled, rule_for
 
 Seen = Mapping[str, Any]  # what names and dotted names denoted
