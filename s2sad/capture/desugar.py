@@ -37,7 +37,7 @@ from s2sad.capture.defaults import plain_defaults
 from s2sad.capture.deques import as_lists
 from s2sad.capture.extended import one_by_one
 from s2sad.capture.frozen import thawed
-from s2sad.capture.late import read_where_made
+from s2sad.capture.late import is_lazy, read_where_made
 from s2sad.errors import UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.names import Names
@@ -80,7 +80,7 @@ def desugar(
     """Return the body of a function without map, filter, itemgetter and the like."""
     worker = _Desugarer(fn, names, locals_, body)
     body = plain_defaults(body, worker.denoted)
-    read_where_made(body, worker.denoted, locals_)
+    read_where_made(body, partial(is_lazy, worker.denoted), locals_)
     locals_ |= as_lists(body, worker.denoted, names, locals_ - set(params))
     locals_ |= thawed(body, partial(held_outside, fn, locals_), names, locals_ - set(params))
     one_by_one(body, worker.denoted, names, locals_ - set(params))

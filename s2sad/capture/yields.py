@@ -23,17 +23,17 @@ that is kept, or asked for its next item) stays as it is, and is refused where i
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import itertools
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
 from s2sad.capture.desugar import denoted
+from s2sad.capture.late import read_where_made
 from s2sad.capture.read import read_generator
 from s2sad.capture.unfold import renamed
 from s2sad.errors import SourceError
@@ -63,8 +63,7 @@ from s2sad.registry import effects_of
 from s2sad.syntax.flow import captured_names, free_names, read_outside
 
 _YIELDS = (gast.Yield, gast.YieldFrom)
-_STRANGE = (gast.Global, gast.Nonlocal, gast.Try, gast.Import, gast.ImportFrom, gast.Match)
-_DEEP = 8
+_STRANGE = (gast.Global, gast.Try, gast.Import, gast.ImportFrom, gast.Match)
 
 
 def without_yields(node: Node, fn: Any, noted: dict[str, Any]) -> Node:
@@ -82,7 +81,10 @@ def without_yields(node: Node, fn: Any, noted: dict[str, Any]) -> Node:
     taken = {n.id for n in outer if isinstance(n, gast.Name)}
     taken |= {n.name for n in outer if isinstance(n, gast.FunctionDef)}
     taken |= set().union(*map(free_names, own))
-    worker = _Writer(fn, Names(taken | {*fn.__code__.co_names, *fn.__code__.co_freevars}), noted)
+    taken |= {*fn.__code__.co_names, *fn.__code__.co_freevars}
+    shared = [n for n in walk(node) if isinstance(n, gast.Nonlocal | gast.Global)]
+    rebound = {word for n in shared for word in n.names}
+    worker = _Writer(fn, Names(taken), noted, rebound)
     worker.scope(node)
     return node
 
@@ -177,12 +179,14 @@ def _of_round(body: Block) -> list[Node]:
 
 
 class _Writer:
-    def __init__(self, fn: Any, names: Names, noted: dict[str, Any]) -> None:
+    def __init__(self, fn: Any, names: Names, noted: dict[str, Any], rebound: set[str]) -> None:
         self.fn = fn
         self.names = names
         self.noted = noted
+        self.read: dict[types.FunctionType, Node] = {}
         self.scopes: list[_Scope] = []
-        self.open: list[Node] = []
+        self.rebound = rebound
+        self.open: list[int] = []
         self.hoisted: Block = []
 
     # statements
@@ -202,6 +206,7 @@ class _Writer:
                 if s.name in once - outer:
                     scope.made[s.name] = s
         self.scopes.append(scope)
+        read_where_made(node.body, self.is_called, scope.locals)
         node.body = self.block(node.body)
         self.scopes.pop()
         read = read_outside([s for s in node.body if s not in scope.made.values()])
@@ -209,6 +214,13 @@ class _Writer:
             if n not in read and s in node.body:
                 node.body.remove(s)
         node.body = node.body or [locate(gast.Pass(), node)]
+
+    def is_called(self, value: Node) -> bool:
+        """Say whether this is the call of a generator function that is known."""
+        try:
+            return self.passed(value) is not None
+        except _Stays:
+            return False
 
     def block(self, body: Block) -> Block:
         out: Block = []
@@ -260,16 +272,37 @@ class _Writer:
                 setattr(node, each, self.expression(value, bound))
         if isinstance(node, gast.Starred):
             node.value = self.whole(node.value, bound)
-        if isinstance(node, gast.Call) and node.args and self.reads_whole(node):
+        if isinstance(node, gast.Call) and node.args and self.reads(node) == "until":
+            return self.until(node, bound)
+        if isinstance(node, gast.Call) and node.args and self.reads(node) == "whole":
             later = [*node.args[1:], *(k.value for k in node.keywords)]
             if all(isinstance(a, gast.Name | gast.Constant | gast.Lambda) for a in later):
                 node.args[0] = self.whole(node.args[0], bound)
         return node
 
-    def reads_whole(self, node: Node) -> bool:
-        hidden = set().union(*(scope.locals for scope in self.scopes))
-        fn = denoted(node.func, self.fn, hidden)
-        return fn is not None and effects_of(fn).reads == "whole"
+    def called(self, node: Node) -> Any:
+        return denoted(node.func, self.fn, set().union(*(s.locals for s in self.scopes)))
+
+    def reads(self, node: Node) -> str:
+        """Say how far a call reads its first argument."""
+        fn = self.called(node)
+        return "" if fn is None else effects_of(fn).reads
+
+    def until(self, node: Node, bound: set[str]) -> Node:
+        """`any`, `all` and `next` leave the loop over a generator as soon as they know."""
+        fn, (made, *rest) = self.called(node), node.args
+        if not isinstance(made, gast.GeneratorExp) or not self.goes_through(made, bound):
+            return node
+        if not all(isinstance(a, gast.Constant | gast.Name) for a in rest) or node.keywords:
+            return node
+        if fn is next:
+            end = gast.Return(rest[0]) if rest else gast.Raise(name("StopIteration"), None)
+            return self.through(made, bound, gast.Return(made.elt), [end])
+        if fn is not any and fn is not all:
+            return node
+        test = made.elt if fn is any else gast.UnaryOp(gast.Not(), made.elt)
+        inner = gast.If(test, [gast.Return(constant(fn is any))], [])
+        return self.through(made, bound, inner, [gast.Return(constant(fn is all))])
 
     def whole(self, node: Node, bound: set[str]) -> Node:
         """Return the list of what is read at once: a generator, or an expression that is one."""
@@ -280,7 +313,7 @@ class _Writer:
         return self.listed(_placed(made, node), bound) if self.goes_through(made, bound) else node
 
     def goes_through(self, node: Node, bound: set[str]) -> bool:
-        """Say whether a comprehension goes through a generator, and does no more than give items."""
+        """Say whether a comprehension goes through a generator, and binds nothing else."""
         if any(isinstance(n, gast.NamedExpr | gast.Await) for n in walk(node)):
             return False
         hidden = bound.union(*(names_written(g.target) for g in node.generators))
@@ -298,16 +331,22 @@ class _Writer:
             inner: Node = gast.Assign([place], node.value, None)
         else:
             inner = gast.Expr(call(attribute(name(made), "append"), node.elt))
+        start = assign(made, gast.Dict([], []) if table else gast.List([], gast.Load()))
+        return self.through(node, bound, inner, [gast.Return(name(made))], [start])
+
+    def through(
+        self, node: Node, bound: set[str], inner: Node, end: Block, start: Block | None = None
+    ) -> Node:
+        """Return the call of a new inner function that does something for what is gone through."""
         for part in reversed(node.generators):
             for test in reversed(part.ifs):
                 inner = gast.If(test, [inner], [])
             inner = gast.For(part.target, part.iter, [inner], [], None)
-        start = assign(made, gast.Dict([], []) if table else gast.List([], gast.Load()))
         word = self.names.fresh("listed")
-        given = sorted(bound & read_outside([node]))
+        body = [*(start or []), inner, *end]
+        given = sorted(bound & read_outside([node, *end]))
         params = [gast.Name(n, gast.Param(), None, None) for n in given]
         args = gast.arguments(params, [], None, [], [], None, [])
-        body = [start, inner, gast.Return(name(made))]
         definition = _placed(gast.FunctionDef(word, args, body, [], None, None, []), node)
         self.scopes[-1].locals.add(word)
         self.scope(definition)
@@ -317,7 +356,7 @@ class _Writer:
     # generators
 
     def passed(self, node: Node, hidden: set[str] | None = None) -> _Passed | None:
-        """Return what an expression goes through, where that is what a generator function yields."""
+        """Return what an expression goes through, where a generator function yields that."""
         if not isinstance(node, gast.Call):
             return None
         hidden = hidden or set()
@@ -330,7 +369,7 @@ class _Writer:
         definition = self.definition(node, hidden, every)
         if definition is None:
             return None
-        if definition in self.open or len(self.open) > _DEEP:
+        if id(definition) in self.open:
             raise _Stays
         return _Passed(definition, node)
 
@@ -338,7 +377,9 @@ class _Writer:
         """Return the definition of the generator function that a call calls."""
         if _of_lambda(node):
             body = gast.Expr(node.func.body)
-            return _placed(gast.FunctionDef("lambda_", node.func.args, [body], [], None, None), node)
+            return _placed(
+                gast.FunctionDef("lambda_", node.func.args, [body], [], None, None), node
+            )
         word = getattr(node.func, "id", "")
         if word in hidden:
             return None
@@ -352,11 +393,9 @@ class _Writer:
         fn = _of_module(node, self.fn, every)
         if fn is None:
             return None
-        try:
-            made = read_generator(fn)
-        except SourceError:
-            raise _Stays from None
-        made = _with_defaults(made, fn)
+        if fn not in self.read:
+            self.read[fn] = _read(fn)
+        made = self.read[fn]
         if captured_names(made) & every:
             raise _Stays
         self.names.take(*captured_names(made))
@@ -403,7 +442,7 @@ class _Writer:
         passed = self.passed(s.iter)
         if passed is None:
             raise _Stays
-        self.open.append(passed.node)
+        self.open.append(id(passed.node))
         try:
             start, body = self.begun(passed, s.body)
         finally:
@@ -417,31 +456,30 @@ class _Writer:
     def begun(self, passed: _Passed, inside: Block) -> tuple[Block, Block]:
         """Return what binds the parameters of a generator function, and its body with own names."""
         definition = passed.node
-        body = [_each(clone(s)) for s in definition.body if not _is_text(s)]
+        item = _beside("item", definition)
+        body = [_each(clone(s), item) for s in definition.body if not _is_text(s)]
         own = [n for s in body for n in _own(s)]
         if any(isinstance(n, (*_STRANGE, gast.ClassDef, gast.Await)) for n in own):
             raise _Stays
         if sum(isinstance(n, gast.Yield) for n in own) != len([s for s in own if _yields(s)]):
             raise _Stays
         given = _arguments(definition.args, passed.call)
-        bound = block_writes(body)
-        changed = bound | block_writes(inside)
-        changed |= {n for s in inside for x in walk(s) if isinstance(x, gast.Nonlocal) for n in x.names}
+        shared = {word for n in own if isinstance(n, gast.Nonlocal) for word in n.names}
+        if shared and definition not in self.scopes[-1].made.values():
+            raise _Stays
+        bound = block_writes(body) - shared
+        changed = bound | block_writes(inside) | self.rebound
         table: dict[str, str] = {}
         start: Block = []
         for p, value in given.items():
-            kept = isinstance(value, gast.Constant) and p not in bound
             if isinstance(value, gast.Name) and p not in bound and value.id not in changed:
-                shared = len(self.scopes) == 1 or value.id in self.scopes[-1].locals
-                if shared:
-                    table[p] = value.id
-                    continue
+                table[p] = value.id
+                continue
             table[p] = self.names.fresh(p)
             start.append(assign(table[p], clone(value)))
-            del kept
         for n in sorted(bound - given.keys()):
             table[n] = self.names.fresh(n)
-        body = [renamed(s, table) for s in body]
+        body = [renamed(s, table) for s in body if not isinstance(s, gast.Nonlocal)]
         self.scopes[-1].locals |= set(table.values())
         return start, self.block(body)
 
@@ -474,15 +512,20 @@ def _yields(s: Node) -> bool:
     return isinstance(s, gast.Expr) and isinstance(s.value, gast.Yield)
 
 
-def _each(s: Node) -> Node:
+def _beside(word: str, definition: Node) -> str:
+    """Return a name that a definition does not use."""
+    taken = {n.id for n in walk(definition) if isinstance(n, gast.Name)}
+    return Names(taken).fresh(word)
+
+
+def _each(s: Node, item: str) -> Node:
     """`yield from xs` is a loop that yields each of xs."""
     if isinstance(s, gast.Expr) and isinstance(s.value, gast.YieldFrom):
-        item = "item"
         inner = gast.Expr(gast.Yield(name(item)))
         return _placed(gast.For(store(item), s.value.value, [inner], [], None), s)
     if not isinstance(s, SCOPES):
         for part in blocks_of(s):
-            part[:] = map(_each, part)
+            part[:] = [_each(t, item) for t in part]
     return s
 
 
@@ -495,7 +538,11 @@ def _arguments(args: Node, made: Node) -> dict[str, Node]:
         raise _Stays
     given = dict(zip(params, made.args, strict=False))
     for k in made.keywords:
-        if k.arg is None or k.arg in given or k.arg not in [*params[len(args.posonlyargs) :], *only]:
+        if (
+            k.arg is None
+            or k.arg in given
+            or k.arg not in [*params[len(args.posonlyargs) :], *only]
+        ):
             raise _Stays
         given[k.arg] = k.value
     late = dict(zip(params[len(params) - len(args.defaults) :], args.defaults, strict=True))
@@ -508,9 +555,15 @@ def _arguments(args: Node, made: Node) -> dict[str, Node]:
     return given
 
 
-def _with_defaults(made: Node, fn: Any) -> Node:
-    """Return a definition with the defaults that a function has now, where these are literals."""
-    made = clone(made)
+def _read(fn: Any) -> Node:
+    """Return the definition of a function, with the defaults that it has now, if they are plain."""
+    try:
+        source = read_generator(fn)
+    except SourceError:
+        raise _Stays from None
+    made = clone(source.node)
+    for n in walk(made):
+        n.home = source
     values = fn.__defaults__ or ()
     words = fn.__kwdefaults__ or {}
     plain = (bool, int, float, str, type(None))
@@ -537,11 +590,13 @@ class _Woven:
         own = [n for s in body for n in _own(s)]
         returns = any(isinstance(n, gast.Return) for n in own)
         if not (returns or self.leaves) or _is_one_loop(body, returns):
-            return self.limited(self.block(body, 0, True))
-        once = gast.For(store(f"{self.loop.left}_once"), call("range", constant(1)), [], [], None)
-        once.body = self.block(body, 1, True)
-        flag = [] if not self._flagged(once.body) else [assign(self.loop.left, constant(False))]
-        return self.limited([*flag, once])
+            made = self.block(body, 0, True)
+        else:
+            made = self.block(body, 1, True)
+            turn = store(f"{self.loop.left}_once")
+            made = [gast.For(turn, tuple_([constant(0)]), made, [], None)]
+        flag = [assign(self.loop.left, constant(False))] if self._flagged(made) else []
+        return self.limited([*flag, *made])
 
     def limited(self, body: Block) -> Block:
         """Nothing is begun where no item is asked for."""

@@ -23,6 +23,7 @@ from s2sad.capture.read import read, unwrap
 from s2sad.capture.spoken import check_callees, methods_named
 from s2sad.capture.spread import spread
 from s2sad.capture.unfold import Around, Bound, Calls, Made, stays_whole, unfold
+from s2sad.capture.yields import without_yields
 from s2sad.causes import Story
 from s2sad.derivative import applies
 from s2sad.emitted.replay import runs_rounds
@@ -252,11 +253,15 @@ def analyse(
     if getattr(source.node, "makes", None) is not None:
         words.known[OBJECT_OF] = runtime.object_of
     taken_ = taken | {*d.refs.modules, *d.refs.functions}
-    node = with_extra(source.node, extra)
+    outside: dict[str, Any] = {}
+    inner = isinstance(fn, K.LocalFunction)
+    node = source.node if inner else without_yields(source.node, source.fn, outside)
+    node = with_extra(node, extra)
     function = normalise(source, node, taken_, None if d.forward else words.helper)
     check_parent(source, params)
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
+    seen.update(outside)
     scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
     scope.step = partial(d.work.step, source)
     try:
