@@ -1,8 +1,10 @@
 """Python as people write it: each program is held beside central differences, in both modes."""
 
+import functools
 import heapq
 import itertools
 import types
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from types import SimpleNamespace
 
@@ -495,3 +497,280 @@ def test_a_namespace_as_argument():
     assert (p.a, p.w.tolist(), p.n) == (1.5, [1.0, 1.0], 3)
     tangent = SimpleNamespace(a=1.0, w=np.zeros(2), n=None)
     assert s2sad.jvp(loss, (p,), (tangent,)) == (6.0, 4.0)
+
+
+# --- classes that a function defines -------------------------------------------------------------
+
+
+def class_that_adds_up(x):
+    class Acc:
+        def __init__(self):
+            self.s = 0.0
+
+        def add(self, v):
+            self.s += v * v
+
+    a = Acc()
+    for v in x:
+        a.add(v)
+    return a.s
+
+
+def dataclass_inside(x):
+    @dataclass
+    class State:
+        pos: float
+        vel: float
+        log: list = field(default_factory=list)
+        n: int = 3
+
+        def energy(self):
+            return self.pos**2 + self.vel
+
+    s = State(x[0], x[1])
+    for _ in range(s.n):
+        s = State(s.pos + 0.1 * s.vel, s.vel - 0.1 * s.pos * x[2], s.log)
+        s.log.append(s.pos)
+    return s.energy() * s.log[0]
+
+
+def classes_with_a_base(x):
+    class Shape:
+        k = 2.0
+
+        def twice(self):
+            return self.area() * self.k
+
+    class Square(Shape):
+        def __init__(self, a):
+            self.a = a
+
+        def area(self):
+            return self.a**2
+
+    class Disc(Shape):
+        def __init__(self, r):
+            self.r = r
+
+        def area(self):
+            return np.pi * self.r**2
+
+    return sum(s.twice() for s in [Square(x[0]), Disc(x[1])])
+
+
+def class_that_makes_its_own(x):
+    class Vector:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+        def __add__(self, other):
+            return Vector(self.a + other.a, self.b + other.b)
+
+        def __mul__(self, k):
+            return Vector(self.a * k, self.b * k)
+
+        def dot(self, other):
+            return self.a * other.a + self.b * other.b
+
+    u, w = Vector(x[0], x[1]), Vector(x[2], x[0])
+    return (u + w * 2.0).dot(w)
+
+
+def class_without_anything(x):
+    class Bag:
+        pass
+
+    def twice(o):
+        return o.a * 2 if isinstance(o, Bag) else o
+
+    bag = Bag()
+    bag.a = x[0] * x[1]
+    return twice(bag) * twice(x[2])
+
+
+def optimizer(x):
+    class Adam:
+        def __init__(self, rate=0.1):
+            self.rate, self.m, self.t = rate, 0.0, 0
+
+        def step(self, p, g):
+            self.t += 1
+            self.m = 0.9 * self.m + 0.1 * g
+            return p - self.rate * self.m / (1 - 0.9**self.t)
+
+    o, p = Adam(), x * 1.0
+    for _ in range(3):
+        p = o.step(p, 2 * p + p * p)
+    return np.sum(p)
+
+
+CLASSES = [
+    *(class_that_adds_up, dataclass_inside, classes_with_a_base, class_that_makes_its_own),
+    *(class_without_anything, optimizer),
+]
+
+
+@pytest.mark.parametrize("f", CLASSES, ids=lambda f: f.__name__)
+def test_classes_inside(f):
+    hold(f, second=f is not dataclass_inside)
+
+
+def counts_in_the_class(x):
+    class Counter:
+        n = 0
+
+        def hit(self):
+            Counter.n += 1
+
+    c = Counter()
+    c.hit()
+    c.hit()
+    return x[0] * Counter.n
+
+
+def counts_by_the_class_method(x):
+    class Counter:
+        n = 0
+
+        @classmethod
+        def hit(cls):
+            cls.n += 1
+
+    Counter.hit()
+    return x[0] * Counter.n
+
+
+def keeps_in_the_class(x):
+    class Kept:
+        log = []
+
+    Kept.log.append(x[0])
+    return Kept.log[0] * len(Kept.log)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [counts_in_the_class, counts_by_the_class_method, keeps_in_the_class],
+    ids=lambda f: f.__name__,
+)
+def test_what_lasts_in_a_class_is_refused(f):
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(f)(X)
+    with pytest.raises(s2sad.Error):
+        s2sad.jvp(f, (X,), (DOT,))
+
+
+# --- functools.singledispatch --------------------------------------------------------------------
+
+
+class Square:
+    def __init__(self, a):
+        self.a = a
+
+
+class Disc:
+    def __init__(self, r):
+        self.r = r
+
+
+class Coin(Disc):
+    pass
+
+
+@functools.singledispatch
+def area(shape):
+    raise TypeError
+
+
+@area.register
+def _(shape: Square):
+    return shape.a**2
+
+
+@area.register
+def _(shape: Disc):
+    return np.pi * shape.r**2
+
+
+@functools.singledispatch
+def power(v, p=2):
+    return abs(v) ** p
+
+
+@power.register(list)
+def _(v, p=2):
+    return sum(power(w, p) for w in v)
+
+
+@power.register(np.ndarray)
+def _(v, p=2):
+    return np.sum(np.abs(v) ** p)
+
+
+@power.register(dict)
+def _(v, p=2):
+    return sum(power(w, p) for w in v.values())
+
+
+@functools.singledispatch
+def scale(shape, k):
+    pass
+
+
+@scale.register
+def _(shape: Square, k):
+    shape.a = shape.a * k
+
+
+def by_class_of_an_object(x):
+    return area(Square(x[0])) + area(Disc(x[1])) * area(Coin(x[2]))
+
+
+def by_class_in_a_loop(x):
+    total = sum(area(s) for s in [Square(x[0]), Disc(x[1]), Square(x[2])])
+    for s in [Square(x[0]), Disc(x[1]), Coin(x[2])]:
+        a = area(s)
+        total += a * a
+    return total
+
+
+def by_class_of_a_structure(x):
+    return power(x) * power([x[0], x[1]], p=3) + power(x[2]) + power({"a": x[0], "b": x[1:]})
+
+
+def by_class_writing(x):
+    s = Square(x[0])
+    scale(s, x[1])
+    return s.a**2
+
+
+GENERIC = [by_class_of_an_object, by_class_in_a_loop, by_class_of_a_structure, by_class_writing]
+
+
+@pytest.mark.parametrize("f", GENERIC, ids=lambda f: f.__name__)
+def test_singledispatch(f):
+    hold(f)
+
+
+def test_what_is_registered_later_is_noticed():
+    @functools.singledispatch
+    def size(s):
+        return s.a
+
+    def loss(x):
+        return size(Square(x[0])) * 2.0
+
+    gradient = s2sad.grad(loss)
+    assert gradient(X).tolist() == [2.0, 0.0, 0.0]
+    size.register(Square, lambda s: s.a * 3.0)
+    assert gradient(X).tolist() == [6.0, 0.0, 0.0]
+
+
+def test_a_number_of_python_or_numpy():
+    @functools.singledispatch
+    def kind(v):
+        return v * 2.0
+
+    kind.register(np.float64, lambda v: v * 3.0)
+    assert s2sad.grad(lambda v: kind(v))(2.0) == 2.0
+    assert s2sad.grad(lambda x: kind(x[0]))(X).tolist() == [3.0, 0.0, 0.0]
