@@ -23,20 +23,23 @@ that is kept, or asked for its next item) stays as it is, and is refused where i
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import itertools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
+from s2sad import kinds as K
 from s2sad.capture.desugar import denoted
 from s2sad.capture.late import read_where_made
 from s2sad.capture.read import read_generator
 from s2sad.capture.unfold import renamed
 from s2sad.errors import SourceError
+from s2sad.kinds import Kind
 from s2sad.names import Names
 from s2sad.nodes import (
     COMPREHENSIONS,
@@ -59,23 +62,34 @@ from s2sad.nodes import (
     tuple_,
     walk,
 )
-from s2sad.registry import effects_of
+from s2sad.registry import effects_of, written_generator
 from s2sad.syntax.flow import captured_names, free_names, read_outside
 
+Noted = dict[Any, Any]
+_Objects = Mapping[str, tuple[type, tuple[str, ...]]]
+"""The classes of objects, by the names of these, and attributes that they have of their own."""
 _YIELDS = (gast.Yield, gast.YieldFrom)
 _STRANGE = (gast.Global, gast.Try, gast.Import, gast.ImportFrom, gast.Match)
 
 
-def without_yields(node: Node, fn: Any, noted: dict[str, Any]) -> Node:
+def without_yields(node: Node, fn: Any, noted: Noted, params: Mapping[str, Kind]) -> Node:
     """Return a definition in which generator functions are written out where they are gone through.
 
-    Those of the module are `noted` by their names: the definition reads them.
+    Those of the module are `noted` by their names: the definition reads them. So are methods of its
+    parameters, by their classes and names.
     """
     own = [s for s in walk(node) if isinstance(s, gast.FunctionDef) and is_generator(s)]
     inside = {id(n) for s in own if s is not node for n in walk(s)}
     outer = [n for n in walk(node) if id(n) not in inside]
     called = [n for n in outer if isinstance(n, gast.Call)]
-    if not own and not any(_of_module(c, fn) for c in called) and not any(map(_of_lambda, called)):
+    given = {p: kind for p, kind in params.items() if isinstance(kind, K.Obj)}
+    classes: _Objects = {p: (kind.cls, tuple(dict(kind.fields))) for p, kind in given.items()}
+    classes = {**classes, **_made_in(node, fn)}
+    known = any(
+        _of_module(c, fn) or _of_library(c, fn) or _of_lambda(c) or _of_object(c, fn, classes)
+        for c in called
+    )
+    if not own and not known:
         return node
     node = clone(node)
     taken = {n.id for n in outer if isinstance(n, gast.Name)}
@@ -84,7 +98,9 @@ def without_yields(node: Node, fn: Any, noted: dict[str, Any]) -> Node:
     taken |= {*fn.__code__.co_names, *fn.__code__.co_freevars}
     shared = [n for n in walk(node) if isinstance(n, gast.Nonlocal | gast.Global)]
     rebound = {word for n in shared for word in n.names}
-    worker = _Writer(fn, Names(taken), noted, rebound)
+    hidden = rebound | (block_writes(node.body) & params.keys())
+    classes = {n: cls for n, cls in classes.items() if n not in hidden}
+    worker = _Writer(fn, Names(taken), _Outside(noted, rebound, classes))
     worker.scope(node)
     return node
 
@@ -115,8 +131,52 @@ def _of_module(node: Node, fn: Any, hidden: set[str] | None = None) -> types.Fun
     return found if known and found.__globals__ is fn.__globals__ else None
 
 
+def _of_object(node: Node, fn: Any, classes: _Objects) -> types.FunctionType | None:
+    """Return the generator function that is the method of an object that a call calls."""
+    owner = node.func.value if isinstance(node.func, gast.Attribute) else None
+    cls, own = classes.get(getattr(owner, "id", ""), (object, ()))
+    if owner is None or node.func.attr in own:
+        return None
+    found = inspect.getattr_static(cls, node.func.attr, None)
+    if not inspect.isgeneratorfunction(found) or found.__closure__:
+        return None
+    return found if found.__globals__ is fn.__globals__ else None
+
+
+def _made_in(node: Node, fn: Any) -> _Objects:
+    """Return the classes of objects that a function makes, and calls by one name each."""
+    counts = count_writes(node.body)
+    found: dict[str, tuple[type, tuple[str, ...]]] = {}
+    for s in _own_statements(node.body):
+        made = s.value if isinstance(s, gast.Assign) and len(s.targets) == 1 else None
+        word = getattr(s.targets[0], "id", "") if made is not None else ""
+        if not isinstance(made, gast.Call) or counts.get(word) != 1:
+            continue
+        cls = denoted(made.func, fn, set(counts))
+        init = getattr(cls, "__init__", None)
+        if type(cls) is type and isinstance(init, types.FunctionType):
+            if inspect.getattr_static(cls, "__new__") is inspect.getattr_static(object, "__new__"):
+                found[word] = cls, init.__code__.co_names
+    return found
+
+
+def _of_library(node: Node, fn: Any, hidden: set[str] | None = None) -> Any:
+    """Return the generator function that stands for what a call calls of a library's."""
+    found = denoted(node.func, fn, hidden or set())
+    return None if found is None else written_generator(found)
+
+
 def _of_lambda(node: Node) -> bool:
     return isinstance(node.func, gast.Lambda) and is_generator(node.func)
+
+
+@dataclass(frozen=True)
+class _Outside:
+    """What is noted of what is met outside, what inner functions bind anew, classes of objects."""
+
+    noted: Noted
+    rebound: set[str]
+    classes: _Objects
 
 
 class _Stays(Exception):
@@ -179,13 +239,12 @@ def _of_round(body: Block) -> list[Node]:
 
 
 class _Writer:
-    def __init__(self, fn: Any, names: Names, noted: dict[str, Any], rebound: set[str]) -> None:
+    def __init__(self, fn: Any, names: Names, outside: _Outside) -> None:
         self.fn = fn
         self.names = names
-        self.noted = noted
+        self.outside = outside
         self.read: dict[types.FunctionType, Node] = {}
         self.scopes: list[_Scope] = []
-        self.rebound = rebound
         self.open: list[int] = []
         self.hoisted: Block = []
 
@@ -371,7 +430,16 @@ class _Writer:
             return None
         if id(definition) in self.open:
             raise _Stays
+        if isinstance(node.func, gast.Attribute) and self.method(node, hidden) is not None:
+            own = gast.Call(node.func, [node.func.value, *node.args], node.keywords)
+            return _Passed(definition, locate(own, node))
         return _Passed(definition, node)
+
+    def method(self, node: Node, hidden: set[str]) -> types.FunctionType | None:
+        """Return the generator function that is a method of a parameter, where that is at hand."""
+        inner = hidden.union(*(scope.locals for scope in self.scopes[1:]))
+        fn = _of_object(node, self.fn, self.outside.classes)
+        return None if fn is None or node.func.value.id in inner else fn
 
     def definition(self, node: Node, hidden: set[str], every: set[str]) -> Node | None:
         """Return the definition of the generator function that a call calls."""
@@ -390,7 +458,9 @@ class _Writer:
                 if made is not None and captured_names(made) & inner:
                     raise _Stays
                 return made
-        fn = _of_module(node, self.fn, every)
+        written = _of_library(node, self.fn, every)
+        method = self.method(node, hidden)
+        fn = written or method or _of_module(node, self.fn, every)
         if fn is None:
             return None
         if fn not in self.read:
@@ -398,8 +468,14 @@ class _Writer:
         made = self.read[fn]
         if captured_names(made) & every:
             raise _Stays
+        if written is not None:
+            there = {n: denoted(name(n), self.fn, every) for n in captured_names(made)}
+            if any(value is not getattr(builtins, n) for n, value in there.items()):
+                raise _Stays
+            return made
         self.names.take(*captured_names(made))
-        self.noted[word] = fn
+        cls = None if method is None else self.outside.classes[node.func.value.id][0]
+        self.outside.noted[word if cls is None else (cls, node.func.attr)] = fn
         return made
 
     def counted(self, node: Node, hidden: set[str]) -> _Passed | None:
@@ -442,6 +518,8 @@ class _Writer:
         passed = self.passed(s.iter)
         if passed is None:
             raise _Stays
+        if self.called(passed.call) is itertools.groupby and not _read_once(s):
+            raise _Stays
         self.open.append(id(passed.node))
         try:
             start, body = self.begun(passed, s.body)
@@ -468,10 +546,15 @@ class _Writer:
         if shared and definition not in self.scopes[-1].made.values():
             raise _Stays
         bound = block_writes(body) - shared
-        changed = bound | block_writes(inside) | self.rebound
+        changed = bound | block_writes(inside) | self.outside.rebound
         table: dict[str, str] = {}
         start: Block = []
+        lazy: dict[str, Node] = {}
         for p, value in given.items():
+            if _gone_through(p, body) and (self.is_called(value) or _is_lazy(value)):
+                table[p] = self.names.fresh(p)
+                lazy[table[p]] = value
+                continue
             if isinstance(value, gast.Name) and p not in bound and value.id not in changed:
                 table[p] = value.id
                 continue
@@ -480,8 +563,44 @@ class _Writer:
         for n in sorted(bound - given.keys()):
             table[n] = self.names.fresh(n)
         body = [renamed(s, table) for s in body if not isinstance(s, gast.Nonlocal)]
+        body = [clone(s, lazy) for s in body] if lazy else body
         self.scopes[-1].locals |= set(table.values())
         return start, self.block(body)
+
+
+def _is_lazy(value: Node) -> bool:
+    """Say whether an expression gives what is read one by one, and only where that is done."""
+    return isinstance(value, gast.GeneratorExp)
+
+
+def _gone_through(p: str, body: Block) -> bool:
+    """Say whether all that a function does with a parameter is to go through it, first of all."""
+    reads = [n for s in body for n in walk(s) if isinstance(n, gast.Name) and n.id == p]
+    loop = next((s for s in body if not isinstance(s, gast.Assign)), None)
+    return len(reads) == 1 and isinstance(loop, gast.For) and loop.iter is reads[0]
+
+
+def _read_once(loop: Node) -> bool:
+    """Say whether a loop over groups reads each of them once at most, as one can."""
+    target = loop.target.elts if isinstance(loop.target, gast.Tuple) else []
+    if len(target) != 2 or not all(isinstance(t, gast.Name) for t in target):
+        return False
+    again: set[Any] = set()
+    for n in (n for s in loop.body for n in walk(s)):
+        parts: Block = []
+        if isinstance(n, gast.For | gast.While):
+            parts = [*n.body, *([n.test] if isinstance(n, gast.While) else [])]
+        elif isinstance(n, COMPREHENSIONS):
+            first = n.generators[0].iter
+            parts = [c for c in gast.iter_child_nodes(n) if c is not n.generators[0]]
+            parts += [n.generators[0].target, *n.generators[0].ifs]
+            parts = [c for c in parts if c is not first]
+        elif isinstance(n, SCOPES):
+            parts = n.body if isinstance(n.body, list) else [n.body]
+        again |= {x for c in parts for x in walk(c)}
+    group = target[1].id
+    reads = [n for s in loop.body for n in walk(s) if isinstance(n, gast.Name) and n.id == group]
+    return len(reads) <= 1 and not again & set(reads)
 
 
 def _own_statements(body: Block) -> Block:

@@ -257,14 +257,15 @@ def analyse(
     if getattr(source.node, "makes", None) is not None:
         words.known[OBJECT_OF] = runtime.object_of
     taken_ = taken | {*d.refs.modules, *d.refs.functions}
-    outside: dict[str, Any] = {}
-    node = written if inner else without_yields(written, source.fn, outside)
+    outside: dict[Any, Any] = {}
+    node = written if inner else without_yields(written, source.fn, outside, params)
     node = with_extra(node, extra)
     function = normalise(source, node, taken_, None if d.forward else words.helper)
     check_parent(source, params)
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
-    seen.update(outside)
+    seen.update({n: met for n, met in outside.items() if isinstance(n, str)})
+    d.members.update({n: met for n, met in outside.items() if not isinstance(n, str)})
     scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
     scope.step = partial(d.work.step, source)
     try:
