@@ -242,8 +242,9 @@ def _tells(old: Kind | None, new: Kind | None, constants: bool = False) -> bool:
     if old is None or new is None or type(old) is not type(new):
         return type(old) is not type(new)
     if isinstance(old, K.Obj | K.Dict | K.List):
-        if isinstance(old.rest, K.Unbound):  # who reads what is empty reads no derivatives
-            return constants and K.differentiable(new)
+        if isinstance(old.rest, K.Unbound):  # who reads an empty list reads no derivatives
+            filled = isinstance(new, K.List) and not isinstance(new.rest, K.Unbound)
+            return constants and filled and K.differentiable(new)
         pairs = K.paired(old, new)
         return pairs is None or any(_tells(a, b, constants) for a, b in pairs)
     if isinstance(old, K.OneOf) and isinstance(new, K.OneOf):

@@ -72,7 +72,7 @@ def homes_of(body: Block, parts: Parts, params: tuple[str, ...]) -> Homes:
 
 
 def put_into(body: Block) -> Homes:
-    """Return the places of structures in which lists and dicts stand that are filled later.
+    """Return the places of lists and objects in which something stands that is filled later.
 
     rows.append(row)        row is rows[-1]
     row.append(v)
@@ -81,7 +81,7 @@ def put_into(body: Block) -> Homes:
     for s in all_inside(body):
         value = getattr(s, "value", None)
         if isinstance(s, gast.Assign) and isinstance(value, gast.Name):
-            if isinstance(s.targets[0], gast.Subscript | gast.Attribute):
+            if isinstance(s.targets[0], gast.Attribute):
                 found[value.id] = s.targets[0]
         func: Any = getattr(value, "func", None)
         given: Any = getattr(value, "args", [])
