@@ -839,14 +839,23 @@ def _one_of(options: list[Kind]) -> Kind:
         for i, known in enumerate(found):
             same = isinstance(option, LocalFunction) and isinstance(known, LocalFunction)
             if same and option.node is known.node and option.applied == known.applied:  # type: ignore[attr-defined]
-                if len(option.links) > len(known.links):  # type: ignore[attr-defined]
-                    found[i] = option
+                wider = option if len(option.links) > len(known.links) else known  # type: ignore[attr-defined]
+                found[i] = _with_defaults_of(wider, option, known)  # type: ignore[arg-type]
                 break
             if known == option:
                 break
         else:
             found.append(option)
     return found[0] if len(found) == 1 else Choice(tuple(found))
+
+
+def _with_defaults_of(fn: Kind, one: LocalFunction, other: LocalFunction) -> Kind:
+    """Return a function with the defaults that it has on both of two paths."""
+    if one.defaults == other.defaults:
+        return fn
+    there = dict(other.defaults)
+    defaults = tuple((p, v if there.get(p) == v else "") for p, v in one.defaults)
+    return replace(fn, defaults=defaults, lost=tuple(sorted({*one.lost, *other.lost})))  # type: ignore[call-arg]
 
 
 def _phrase(kind: Kind) -> str:

@@ -16,7 +16,6 @@ import gast
 from s2sad import kinds as K
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.fence import (
-    keep_arguments,
     outside_written,
     refuse_globals,
     refuse_hidden_appends,
@@ -51,7 +50,6 @@ from s2sad.steps.derivation import (
 )
 from s2sad.steps.flags import refuse_flags
 from s2sad.steps.joining import add, complete
-from s2sad.steps.managed import only_note
 from s2sad.steps.outside_reads import refuse_stored_after_reading
 from s2sad.steps.parts import Again, stands_for_derivative, title_of
 from s2sad.steps.recompute import check_rounds, check_untouched
@@ -79,7 +77,7 @@ def derive(
     d.entry = d.names.fresh(f"{identifier(base)}_{request.mode}")
     params = dict(request.params)
     d.abreast = request.batch and request.mode == "jvp"
-    d.plain = request.plain
+    d.plain, d.by_value = request.plain, d.by_value or request.by_value
     d.reusable = d.lasting = request.mode == "vjp" or (request.batch and not d.abreast)
     d.lengths = dict(request.lengths)
     d.visible[home] = frozenset(request.shadowed)
@@ -102,9 +100,6 @@ def derive(
     check_handed_back((a.function, a.kinds) for a in [analysed, *d.analysed.values()])
     check_handed(d)
     refuse_flags(d, [analysed, *d.analysed.values()])
-    keep_arguments(
-        analysed.function, analysed.kinds, memory_of(d, analysed), only_note(d, analysed)
-    )
     _note_written(d, analysed)
     refuse_stored_after_reading(d)
     check_rounds(d, find_target, None if request.mode == "reverse" else analysed)
@@ -118,7 +113,7 @@ def _rest_constant(
 ) -> dict[str, Kind]:
     """Return the kinds of the arguments, constant where no derivative is asked for."""
     own = Derivation()
-    own.again = d.again
+    own.again, own.by_value = d.again, d.by_value
     first = analyse(own, fn, params)
     written = places_written(first.function, first.kinds, memory_of(own, first), slots=True)
     return others_constant(params, request.picked, written)

@@ -450,14 +450,6 @@ def _settings(rule: Callable[..., Any]) -> Mapping[str, Any]:
     return {n: default for n, default in found.items() if default is not inspect.Parameter.empty}
 
 
-def is_elementwise(fn: object) -> bool:
-    """Return whether a library function is elementwise and broadcasts its arguments."""
-    if isinstance(fn, np.ufunc):
-        return fn.signature is None and fn.nout == 1
-    rule = rule_for(fn) if is_foreign(fn) else None
-    return rule is not None and rule.partials is not None
-
-
 def reduces(fn: object) -> bool:
     """Return whether a library function reduces an array to a number (it accepts keepdims)."""
     settings = defaults(fn)
@@ -608,12 +600,6 @@ def object_function(cls: type, name: str) -> object | None:
     """Return the function whose rule serves an operation of an object (an argument), or None."""
     found = objects_of(cls)
     return None if found is None else found.functions.get(name)
-
-
-def takes_objects(fn: Any) -> bool:
-    """Return whether a function's rule is made for a library's objects."""
-    module = getattr(fn, "__module__", None) or ""
-    return id(fn) in _of_objects or module.split(".")[0] == "scipy"
 
 
 def operator_function(op: str, left: type | None, right: type | None) -> object | None:

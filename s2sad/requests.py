@@ -18,7 +18,9 @@ class Request:
     backward sweep is a function of its own, and a jvp does several directions. The `lengths` are
     those of example arrays: where a write could be broadcast, it is derived for lengths that are
     not 1 if the example's are not. Where it is to be `explained`, it is noted who reads what is
-    kept. In a `plain` text cotangents are not put into one another: each has its statement.
+    kept. In a `plain` text cotangents are not put into one another: each has its statement. What
+    is derived `by_value` is so for the words, truth values and integers that parameters and
+    surroundings hold; `valued` are the parameters with these.
     """
 
     fn: Any
@@ -36,6 +38,8 @@ class Request:
     extra: tuple[str, ...] = ()  # parameters besides those of `fn`: what it captures
     explained: bool = False
     plain: bool = False
+    by_value: bool = False
+    valued: tuple[tuple[str, Kind], ...] = ()
 
     def results(self) -> tuple[Selected, ...]:
         """Return what there are derivatives by, in their order."""

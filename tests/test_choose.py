@@ -160,10 +160,14 @@ def made_in_a_loop(x):
     return s
 
 
-@pytest.mark.parametrize(("fn", "args"), [(only_sometimes, (0.7, True)), (made_in_a_loop, (0.7,))])
-def test_an_inner_function_without_a_name_of_its_own_is_refused(fn, args):
+def test_an_inner_function_that_a_flag_chooses():
+    for flag in (True, False):
+        check(only_sometimes, 0.7, flag, constant=(1,))
+
+
+def test_an_inner_function_without_a_name_of_its_own_is_refused():
     with pytest.raises(s2sad.Error):
-        s2sad.grad(fn)(*args)
+        s2sad.grad(made_in_a_loop)(0.7)
 
 
 def test_the_loop_stays_a_loop():

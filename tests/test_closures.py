@@ -545,15 +545,73 @@ def partial_of_each_round(x, y):
     [
         lambda_of_each_round,
         function_of_each_round,
-        partial_of_each_round,
         view_of_each_round,
         list_of_each_round,
         function_in_each_round,
     ],
 )
 def test_a_default_of_each_round_may_be_written(f):
+    check(lambda x: f(x, 0.7), np.array([0.5, 0.3]))
+    check(lambda y: f(np.array([0.5, 0.3]), y), 0.7)
+
+
+def test_what_a_partial_of_each_round_writes_is_refused():
     with pytest.raises(s2sad.Error, match="which is passed to a function that may change it"):
-        s2sad.grad(f)(np.array([0.5, 0.3]), 0.7)
+        s2sad.grad(partial_of_each_round)(np.array([0.5, 0.3]), 0.7)
+
+
+def called_in_its_round(x):
+    total = 0.0
+    for i in range(2):
+        for j in range(2):
+
+            def later(r, c=x[i], d=x[i] * x[j]):
+                return r * c + d
+
+            total = total + np.sum(later(x)) + twice_of(later, x[j])
+    return total
+
+
+def twice_of(f, v):
+    return 2.0 * f(v) * v
+
+
+def the_last_one_outlives_the_loop(x):
+    total = 0.0
+    for i in range(2):
+        later = lambda r, c=x[i]: r * c  # noqa: E731
+        kept = later
+    for i in range(2):
+        total = total + kept(x[i])
+    return total
+
+
+@pytest.mark.parametrize("f", [called_in_its_round, the_last_one_outlives_the_loop])
+def test_defaults_of_a_round_hold_in_it(f):
+    check(f, np.array([0.5, 0.3]))
+
+
+def called_in_the_next_round(x):
+    before, total = (None,), 0.0
+    for i in range(3):
+        later = lambda r, c=x[i % 2] * (i + 1): r * c  # noqa: E731
+        if before[0] is not None:
+            total = total + before[0](x[0])
+        before = (later,)
+    return total
+
+
+def kept_in_a_list(x):
+    kept = []
+    for i in range(2):
+        kept.append(lambda r, c=x[i]: r * c)
+    return sum(f(x[0]) for f in kept)
+
+
+@pytest.mark.parametrize("f", [called_in_the_next_round, kept_in_a_list])
+def test_defaults_of_an_earlier_round_are_not_known(f):
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(f)(np.array([0.5, 0.3]))
 
 
 def test_a_default_that_is_given_does_not_count():

@@ -374,3 +374,19 @@ def two_of_each_by_an_inner_function(x):
 def test_vectorize_of_functions_that_return_several_values(f):
     x = np.array([0.7, 1.3])
     np.testing.assert_allclose(s2sad.grad(f)(x), 3.0 * x**2 + 2.0 * x)
+
+
+def by_the_name_of_a_global(x):
+    return np.sum(globals()["square_and_more"](x)[0])
+
+
+def hidden_by_a_local(x):
+    square_and_more = 2.0
+    return np.sum(globals()["square_and_more"](x)[0]) * square_and_more
+
+
+def test_a_global_by_its_name():
+    x = np.array([0.7, 1.3])
+    np.testing.assert_allclose(s2sad.grad(by_the_name_of_a_global)(x), 2.0 * x)
+    with pytest.raises(s2sad.UnsupportedError, match="`globals` may read or write any variable"):
+        s2sad.grad(hidden_by_a_local)(x)

@@ -166,8 +166,8 @@ def counted(x, y):
         nonlocal total
         total += v * v
 
-    for a in x:
-        add(a * y[0])
+    for a, step in zip(x, [add, add], strict=False):
+        step(a * y[0])
     return total
 
 

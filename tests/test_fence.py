@@ -239,8 +239,10 @@ def counts(x, seen):
 
 
 def test_an_argument_is_never_changed():
-    with pytest.raises(s2sad.UnsupportedError, match="is an argument and is changed in place"):
-        s2sad.grad(grows)([2.0], 3.0)
+    xs = [2.0]
+    assert s2sad.grad(grows, wrt=(0, 1))(xs, 3.0) == ([3.0], 2.0)
+    assert s2sad.jvp(grows, (xs, 3.0), ([1.0], 0.0)) == (6.0, 3.0)
+    assert xs == [2.0]
     seen = np.zeros(1)
     assert s2sad.grad(counts)(2.0, seen) == 4.0
     assert seen[0] == 0.0
@@ -279,11 +281,9 @@ def reached_through_a_list(x):
 
 @pytest.mark.parametrize("f", [reached_through_a_tuple, reached_through_a_list])
 def test_a_list_that_grows_after_it_got_another_holder(f):
-    """Reverse mode finds the cotangent of a list by the list; forward mode knows it by its kind."""
     slope = (f(1.2 + 1e-6) - f(1.2 - 1e-6)) / 2e-6
     assert s2sad.grad(f)(1.2) == pytest.approx(slope, rel=1e-7)
-    with pytest.raises(s2sad.UnsupportedError, match="another kind of content"):
-        s2sad.jvp(f, (1.2,), (1.0,))
+    assert s2sad.jvp(f, (1.2,), (1.0,))[1] == pytest.approx(slope, rel=1e-7)
 
 
 KEPT = [1.0]

@@ -69,20 +69,20 @@ RULES_MAY_IMPORT = (
 )
 # Lines a room may have, docstrings included. Rooms shrink: what is gained is noted here.
 BUDGETS = {
-    "capture": 8_490,
+    "capture": 9_000,
     "emitted": 700,
-    "facts": 17_850,
+    "facts": 17_650,
     "ir": 10_400,  # of these from_tree and cells go in landing 6, with the tree that they read
-    "known": 1_900,
-    "linear": 17_450,
-    "operators": 7_300,
+    "known": 1_950,
+    "linear": 17_500,
+    "operators": 7_400,
     "primitives": 160,
     "rulebook": 1_500,
     "s2sad": 9_200,
     "steps": 4_100,
-    "syntax": 900,
+    "syntax": 1_080,
     "tools": 2_600,
-    "write": 3_700,
+    "write": 3_750,
 }
 
 # rules/ is linked into the package; a source distribution holds it in both places.

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import s2sad
+from tests import slopes
 
 X = np.array([0.3, 1.0, -0.4, 2.0, 0.7, -1.1])
 MODE = "same"
@@ -101,14 +102,21 @@ def test_words_from_elsewhere():
         assert np.allclose(s2sad.grad(f)(X), s2sad.grad(convolved)(X, word))
 
 
-REFUSED = [
+DECIDING = [
     (lambda x, word: np.einsum(word, x, x), "i,i->"),
-    (lambda x, word: np.sum(np.linalg.qr(x.reshape(2, 3), mode=word)[1]), "reduced"),
+    (lambda x, word: np.sum(np.linalg.qr(x.reshape(2, 3), mode=word)[1] ** 2), "reduced"),
 ]
 
 
-@pytest.mark.parametrize(("f", "word"), REFUSED)
+@pytest.mark.parametrize(("f", "word"), DECIDING)
 def test_words_that_decide_what_a_result_is(f, word):
+    slopes.check(f, X, word, constant=(1,))
+
+
+def test_words_that_nobody_knows():
+    def f(x, words):
+        return sum([np.einsum(word, x, x) for word in words])
+
     with pytest.raises(s2sad.UnsupportedError, match="string that s2sad does not know") as caught:
-        s2sad.grad(f)(X, word)
+        s2sad.grad(f, wrt=0)(X, ["i,i->", "i,i"])
     assert "Write the string where it is used" in str(caught.value)

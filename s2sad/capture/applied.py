@@ -83,12 +83,7 @@ class Applied:
         raise NotImplementedError
 
     def held_defaults(self, node: Node) -> Node:
-        """Defaults are worked out where the function is defined: under names of their own.
-
-        In a loop they stay as they are: a function kept for later has those of its own round.
-        """
-        if self.depth:
-            return node
+        """Defaults are worked out where the function is defined: under names of their own."""
         for defaults in (node.args.defaults, node.args.kw_defaults):
             for i, d in enumerate(defaults):
                 if d is None or is_constant(d) or self.is_path(d):

@@ -39,9 +39,9 @@ from s2sad.nodes import (
     names_written,
     walk,
 )
-from s2sad.stages import Half
 from s2sad.syntax.elements import rename_scoped
 from s2sad.syntax.flow import free_names, live_in
+from s2sad.syntax.surely import name_of, surely_bound
 
 _OUTER = (gast.Global, gast.Nonlocal)
 _QUIET = (gast.Pass, gast.Break, gast.Continue)
@@ -51,11 +51,11 @@ _QUIET = (gast.Pass, gast.Break, gast.Continue)
 class Attempts:
     """What is known of the tries of a structured body.
 
-    `half` are those that may be left half done, each with the name that shows it. `made` are the
+    `half` are those that may be left half done. `made` are the
     names that were made up, `shown` what the statements that use them look like in the source.
     """
 
-    half: dict[Any, Half] = field(default_factory=dict)
+    half: set[Any] = field(default_factory=set)
     made: set[str] = field(default_factory=set)
     shown: dict[Any, Node] = field(default_factory=dict)
 
@@ -75,7 +75,6 @@ def whole_or_nothing(
     """
     worker = _Worker(body, params, result, names, entries)
     worker.catches_unbound = catches_unbound
-    worker.bound(body, set(params))
     worker.block(body)
     return worker.found
 
@@ -95,7 +94,8 @@ class _Worker:
         self.params = params
         self.catches_unbound: Callable[[Any], bool] = bool
         self.found = Attempts()
-        self.surely: dict[Any, set[str]] = {}
+        self.surely: dict[Any, frozenset[str]] = {}
+        surely_bound(body, frozenset(params), self.surely.__setitem__)
         self.locals = set(params) | block_writes(body)
         self.live: dict[Any, frozenset[str]] = {}
         live_in(body, frozenset({result}), lambda s, live: self.live.__setitem__(s, live))
@@ -110,41 +110,6 @@ class _Worker:
             for f in walk(s):
                 self.captured |= set(f.names) if isinstance(f, _OUTER) else set()
 
-    def bound(self, block: Block, names: set[str]) -> set[str] | None:
-        """Return the names surely bound at the end of a block, where that is reached."""
-        current: set[str] | None = set(names)
-        for s in block:
-            if current is None:
-                return None
-            if isinstance(s, gast.Try):
-                self.surely[s] = current
-            current = self._bound_by(s, current)
-        return current
-
-    def _bound_by(self, s: Node, names: set[str]) -> set[str] | None:
-        if isinstance(s, gast.Break | gast.Raise):
-            return None
-        if isinstance(s, gast.For | gast.While):
-            self.bound(s.body, names | (names_written(s.target) if hasattr(s, "target") else set()))
-            return names
-        if isinstance(s, gast.If):
-            return _both([self.bound(s.body, names), self.bound(s.orelse, names)])
-        if isinstance(s, gast.Match):
-            return _both([names, *(self.bound(c.body, names) for c in s.cases)])
-        if isinstance(s, gast.With):
-            inside = {n for i in s.items if i.optional_vars for n in names_written(i.optional_vars)}
-            return self.bound(s.body, names | inside)
-        if isinstance(s, gast.Try):
-            done = self.bound(s.body, names)
-            done = self.bound(s.orelse, done) if done is not None else None
-            caught = [self.bound(h.body, names | {_name_of(h)}) for h in s.handlers]
-            final = self.bound(s.finalbody, names)
-            end = _both([done, *caught])
-            return end | final if end is not None and final is not None else None
-        if isinstance(s, gast.Delete):
-            return names - names_written(s)
-        return names | names_written(s)
-
     def block(self, block: Block) -> None:
         for s in block:
             for part in [] if isinstance(s, SCOPES) else blocks_of(s):
@@ -153,14 +118,14 @@ class _Worker:
                 self.attempt(s)
 
     def attempt(self, s: Node) -> None:
-        """Make one try whole, or note the name that shows how far it got."""
+        """Make one try whole, or note that it may be left half done."""
         after = self.live[s]
         caught: set[str] = self.captured | self.entries
         for h in s.handlers:
-            bound = _name_of(h)
-            caught |= live_in(h.body, after) - {bound}
-            if bound and bound in self._bound_elsewhere(s):
-                self.found.half[s] = Half(bound, "exception")
+            bound = name_of(h)
+            caught |= live_in(h.body, after) - bound
+            if not bound.isdisjoint(self._bound_elsewhere(s)):
+                self.found.half.add(s)
                 return
         entering = {n for n in live_in(s.body, frozenset()) if not _bound_first(s.body, n)}
         partial = self.partial(s.body, False)
@@ -168,8 +133,7 @@ class _Worker:
         if not any(self.catches_unbound(h.type) for h in s.handlers):
             loose &= partial
         if loose or partial & caught:
-            half = Half(min(loose), "unbound") if loose else Half(min(partial & caught), "bound")
-            self.found.half[s] = half
+            self.found.half.add(s)
             return
         outside = set(self.params) | block_writes(self._others(s)) | entering
         outside |= set().union(*(block_writes(h.body) for h in s.handlers), set())
@@ -179,7 +143,7 @@ class _Worker:
         leaves = _breaks(s.body)
         fixed = set(again) - {n.id for x in s.body for n in walk(x) if isinstance(n, gast.Name)}
         if fixed or (leaves and not isinstance(s.body[-1], gast.Break)):
-            self.found.half[s] = Half(again[0], "bound")
+            self.found.half.add(s)
             return
         table = {n: self.names.fresh(n) for n in again}
         self.found.made |= set(table.values())
@@ -281,12 +245,6 @@ def _first_of(node: Node, n: str) -> str:
     return ""
 
 
-def _both(ends: list[set[str] | None]) -> set[str] | None:
-    """Return what is bound where some paths meet."""
-    alive = [e for e in ends if e is not None]
-    return set.intersection(*alive) if alive else None
-
-
 def _simple(block: Block, but: Node) -> Iterator[Node]:
     """Yield the statements without blocks, and what binds names in the heads of the others."""
     for s in block:
@@ -306,12 +264,6 @@ def _simple(block: Block, but: Node) -> Iterator[Node]:
             yield s.test
         for part in parts:
             yield from _simple(part, but)
-
-
-def _name_of(handler: Node) -> str:
-    if handler.name is None:
-        return ""
-    return str(handler.name if isinstance(handler.name, str) else handler.name.id)
 
 
 def _named(target: Node) -> bool:

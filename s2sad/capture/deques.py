@@ -6,13 +6,16 @@
                                                w.pop(0)
     y = w.popleft()                        y = w.pop(0)
 
-Where every use is one that a list would answer alike: indexed, looped over, summed, made an array.
+Where every use is one that a list would answer alike: indexed, looped over, summed, made an array,
+or handed to a function that does no more.
 """
 
 from __future__ import annotations
 
+import builtins
 import collections
 import math
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +23,8 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2sad.capture.read import read
+from s2sad.errors import Error
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -28,6 +33,7 @@ from s2sad.nodes import (
     all_inside,
     assign,
     attribute,
+    block_writes,
     blocks_of,
     call,
     compare,
@@ -60,7 +66,8 @@ def as_lists(body: Block, denoted: Denoted, names: Names, candidates: set[str]) 
     """Let local deques be lists, in place; return the names of new variables."""
     if denoted(name("len")) is not len or denoted(name("list")) is not list:
         return set()
-    found = {n: made for n in candidates if (made := _makers(body, n, denoted)) is not None}
+    there = candidates & _bound_to_deques(body, denoted)
+    found = {n: made for n in there if (made := _makers(body, n, denoted)) is not None}
     known: dict[str, _Deque] = {}
     for n, made in sorted(found.items()):
         if not made or not all(_looks(u, n, denoted) for u in uses_of(body, n)):
@@ -72,6 +79,18 @@ def as_lists(body: Block, denoted: Denoted, names: Names, candidates: set[str]) 
     if known:
         _block(body, known, denoted)
     return {d.longest for d in known.values() if d.longest is not None}
+
+
+def _bound_to_deques(body: Block, denoted: Denoted) -> set[str]:
+    """Return the names that some statement binds to a deque."""
+    return {
+        s.targets[0].id
+        for s in all_inside(body)
+        if isinstance(s, gast.Assign)
+        and isinstance(s.targets[0], gast.Name)
+        and isinstance(s.value, gast.Call)
+        and denoted(s.value.func) is collections.deque
+    }
 
 
 def _makers(body: Block, variable: str, denoted: Denoted) -> list[Node] | None:
@@ -124,7 +143,9 @@ def _looks(around: list[Node], variable: str, denoted: Denoted) -> bool:
     if isinstance(use, gast.UnaryOp):
         return isinstance(use.op, gast.Not)
     if isinstance(use, gast.Call):
-        return any(denoted(use.func) is fn for fn in _LOOKING) and not use.keywords
+        if any(denoted(use.func) is fn for fn in _LOOKING):
+            return not use.keywords
+        return _only_read(denoted(use.func), use, variable)
     if not isinstance(use, gast.Attribute):
         return False
     if use.attr == "maxlen":
@@ -135,6 +156,38 @@ def _looks(around: list[Node], variable: str, denoted: Denoted) -> bool:
     if len(call_.args) != _METHODS.get(use.attr, -1):
         return False
     return use.attr in ("pop", "popleft") or isinstance(statement, gast.Expr)
+
+
+def _only_read(fn: Any, call_: Node, variable: str) -> bool:
+    """Say whether a function of the user's, which gets a deque, would do the same with a list."""
+    if not isinstance(fn, types.FunctionType) or hasattr(fn, "__wrapped__"):
+        return False
+    at = [i for i, a in enumerate(call_.args) if getattr(a, "id", "") == variable]
+    handed = [*call_.args, *(k.value for k in call_.keywords)]
+    if len(at) != 1 or any(isinstance(a, gast.Starred) for a in call_.args):
+        return False
+    if sum(getattr(n, "id", "") == variable for a in handed for n in walk(a)) != 1:
+        return False
+    try:
+        node = read(fn).node
+    except Error:
+        return False
+    parameters = [*node.args.posonlyargs, *node.args.args]
+    if at[0] >= len(parameters) or node.decorator_list:
+        return False
+    own, code = parameters[at[0]].id, fn.__code__
+    local = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    visible = {**vars(builtins), **fn.__globals__}
+
+    def denoted(node: Node) -> Any:
+        if isinstance(node, gast.Name):
+            return None if node.id in local else visible.get(node.id)
+        owner = denoted(node.value) if isinstance(node, gast.Attribute) else None
+        return getattr(owner, node.attr, None) if isinstance(owner, types.ModuleType) else None
+
+    uses = uses_of(node.body, own)
+    looked = all(not isinstance(u[0], gast.Attribute) and _looks(u, own, denoted) for u in uses)
+    return looked and own not in block_writes(node.body)
 
 
 def _deletes(place: Node) -> bool:

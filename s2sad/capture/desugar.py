@@ -13,6 +13,7 @@
     dict(zip(a, b))                   {key: item for key, item in zip(a, b)}
     with suppress(E): ...             try: ... except E: pass
     getattr(x, "a")                   x.a
+    globals()["f"](x)                 f(x)
 
 Only where map and filter are read at once: elsewhere they are left as they are.
 """
@@ -238,6 +239,17 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
         if self.denoted(name("list")) is not list:
             return node
         return located(call("list", node), node)
+
+    def visit_Subscript(self, node: Node) -> Node:
+        """`globals()["scale"]` is the global of this name, where no other variable has it."""
+        self.generic_visit(node)
+        made, key = node.value, str(getattr(node.slice, "value", ""))
+        asked = isinstance(made, gast.Call) and self.denoted(made.func) is globals
+        if not asked or not isinstance(node.ctx, gast.Load) or not is_attribute(node.slice):
+            return node
+        code = self.fn.__code__
+        others = {*self.locals, *code.co_varnames, *code.co_cellvars, *code.co_freevars}
+        return node if key in others else locate(name(key), node)
 
     def visit_BinOp(self, node: Node) -> Node:
         self.generic_visit(node)

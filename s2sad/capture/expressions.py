@@ -195,15 +195,26 @@ class Expressions(Applied):
 
     def settled(self, value: Node, later: Iterable[Node | None]) -> Node:
         """Keep what an operand is now, where one evaluated later binds a name that it reads."""
-        after = [node for node in later if node is not None]
-        bound = {n.target.id for x in after for n in walk(x) if isinstance(n, gast.NamedExpr)}
-        if self.rebound & names_read(value) and any(map(self.runs_users, after)):
-            bound |= self.rebound
-        if not bound & names_read(value):
+        if not self._bound_by(later) & names_read(value):
             return value
         temp = self.temp(value)
         self.emit(assign(temp, value))
         return name(temp)
+
+    def may_wait(self, display: Node, later: Block) -> bool:
+        """Say whether a list or dict may be made when what is evaluated later has been."""
+        if not isinstance(display, gast.List | gast.Dict):
+            return False
+        plain = all(map(self.is_atom, children(display))) and None not in getattr(
+            display, "keys", ()
+        )
+        return plain and not self._bound_by(later) & names_read(display)
+
+    def _bound_by(self, later: Iterable[Node | None]) -> set[str]:
+        """Return the names that operands evaluated later may bind."""
+        after = [node for node in later if node is not None]
+        bound = {n.target.id for x in after for n in walk(x) if isinstance(n, gast.NamedExpr)}
+        return bound | self.rebound if any(map(self.runs_users, after)) else bound
 
     def in_order(self, nodes: list[Any], reduce: Callable[[Node], Node]) -> list[Any]:
         """Reduce operands from left to right, each as it is at its turn."""

@@ -22,6 +22,7 @@ from s2sad.capture.desugar import denoted, desugar
 from s2sad.capture.entries import fillable, is_entry
 from s2sad.capture.expressions import Expressions, has_walrus
 from s2sad.capture.lasting import lasting
+from s2sad.capture.nonlocals import without_nonlocals
 from s2sad.capture.patterns import without_captures
 from s2sad.capture.segments import segments
 from s2sad.capture.structure import structure
@@ -44,7 +45,7 @@ from s2sad.nodes import (
     substitute,
     walk,
 )
-from s2sad.stages import Ahead, Function, Half, Loop, SourceLike
+from s2sad.stages import Ahead, Function, Loop, SourceLike
 from s2sad.syntax.elements import element, is_call, plain, rename_scoped
 from s2sad.syntax.flow import free_names
 
@@ -67,10 +68,7 @@ def normalise(
     identifiers |= {n.name for n in walk(node) if isinstance(n, gast.FunctionDef)}
     names = Names(identifiers | taken | {node.name})
     params = _parameters(node)
-    declared = {
-        n for s in walk(node) if isinstance(s, gast.Global | gast.Nonlocal) for n in s.names
-    }
-    inner = {n for s in node.body for f in walk(s) if isinstance(f, SCOPES) for n in _declared(f)}
+    declared, inner = _elsewhere(node.body)
     locals_ = set(params) | (_bound(node.body) - (declared - inner))
     body = [s for s in node.body if not _is_docstring(s)]
     outer = frozenset(locals_)
@@ -80,7 +78,11 @@ def normalise(
 
     body = segments(body, outside, names, params, source.place, runner)
     locals_ |= _bound(body) - declared
-    body = desugar(body, source.fn, names, locals_, params)
+    node.body = desugar(body, source.fn, names, locals_, params)
+    shown = without_nonlocals(node, names)
+    body = node.body
+    declared, inner = _elsewhere(body)
+    locals_ |= _bound(body) - (declared - inner)
     body, result = structure(body, names, source.place)
     worker = Normaliser(source, names, locals_)
     worker.outside = free_names(node)
@@ -92,6 +94,7 @@ def normalise(
         return any(not isinstance(c, type) or issubclass(UnboundLocalError, c) for c in found)
 
     worker.attempts = whole_or_nothing(body, params, result, names, entries, catches_unbound)
+    worker.attempts.shown |= shown
     worker.temps |= worker.attempts.made
     worker.lasting, worker.body = lasting(body), body
     worker.fillable = fillable(body, locals_ - set(params))
@@ -112,7 +115,7 @@ def normalise(
         result=result,
         held=frozenset(worker.held),
         was=frozenset(worker.was),
-        half=worker.half,
+        half=frozenset(worker.half),
         ahead=worker.ahead,
     )
 
@@ -141,8 +144,12 @@ def _reads(nodes: Block, variable: str) -> int:
     return sum(n.id == variable and not isinstance(n.ctx, gast.Store) for n in names)
 
 
-def _declared(definition: Node) -> set[str]:
-    return {n for s in walk(definition) if isinstance(s, gast.Nonlocal) for n in s.names}
+def _elsewhere(body: Block) -> tuple[set[str], set[str]]:
+    """Return the names declared global or nonlocal, and those that inner functions rebind."""
+    every = [n for s in body for n in walk(s)]
+    declared = {n for s in every if isinstance(s, gast.Global | gast.Nonlocal) for n in s.names}
+    inner = (s for f in every if isinstance(f, SCOPES) for s in walk(f))
+    return declared, {n for s in inner if isinstance(s, gast.Nonlocal) for n in s.names}
 
 
 def _is_docstring(statement: Node) -> bool:
@@ -164,7 +171,7 @@ class Normaliser(Expressions):
         super().__init__(source, names, locals_)
         self.attempts = Attempts()
         self.was: set[str] = set()
-        self.half: dict[Any, Half] = {}
+        self.half: set[Any] = set()
         self.lasting: frozenset[str] = frozenset()
         self.body: Block = []
 
@@ -250,9 +257,9 @@ class Normaliser(Expressions):
             elif self.is_atom(item):
                 values.append(self.settled(item, later_items))
             elif (
-                position == len(value.elts) - 1
-                and all(isinstance(t, gast.Name) for t in target.elts)
+                all(isinstance(t, gast.Name) for t in target.elts)
                 and not bound_before & names_read(item)
+                and (not later_items or self.may_wait(item, later_items))
             ):
                 values.append(None)
             else:
@@ -474,7 +481,7 @@ class Normaliser(Expressions):
         )
         self.emit(node, statement)
         if statement in self.attempts.half:
-            self.half[node] = self.attempts.half[statement]
+            self.half.add(node)
 
     def do_FunctionDef(self, statement: Node) -> None:
         self.decorated(statement)

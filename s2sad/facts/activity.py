@@ -6,6 +6,8 @@ repeating loops until nothing changes. Where both hold a variable has a cotangen
 
 from __future__ import annotations
 
+import functools
+
 import gast
 
 from s2sad import kinds as K
@@ -142,8 +144,14 @@ class _Walker:
             rebound = isinstance(s, gast.FunctionDef) and before
             if base in varied or rebound or self._value_reads(s) & before:
                 hit = self.memory.aliases.partners(s, base)
-                varied = self._because(s, varied, set(hit - varied))
+                varied = self._because(s, varied, set(hit & self.carriers - varied))
         return varied
+
+    @functools.cached_property
+    def carriers(self) -> Names:
+        """The names that may hold something with a derivative anywhere: a counter never does."""
+        known = (env for table in (self.kinds.before, self.kinds.after) for env in table.values())
+        return frozenset(n for env in known for n, k in env.items() if K.differentiable(k))
 
     def _value_reads(self, s: Node) -> Names:
         """Return the names whose values a statement may write somewhere, captured ones too."""

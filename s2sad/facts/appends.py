@@ -19,27 +19,23 @@ from s2sad.nodes import blocks_of, names_read, names_written
 from s2sad.stages import Function, KindFacts, Write
 
 
-def plain_append(
-    function: Function, write: Write, hit: set[str], kinds: KindFacts, memory: Memory
-) -> bool:
-    """Appending to a list that has one name only is undone by the backward sweep."""
-    if write.how != "append":
-        return False
-    before = kinds.before.get(write.statement, {})
-    holders = (K.Tuple, K.Union, K.Unknown)
-    lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, holders)}
-    others = memory.shares(write.base, lists) - {write.base}
-    return write.base in hit and (not others or made_anew(function, write.base))
-
-
 def plain_appends(function: Function, kinds: KindFacts, memory: Memory) -> frozenset[Any]:
     """Return the appends to lists that have one name only and are changed by nothing else."""
     others = {w.base for w in memory.writes if w.in_container and w.how != "append"}
     return frozenset(
         w.statement
         for w in memory.writes
-        if plain_append(function, w, {w.base}, kinds, memory) and not memory.shares(w.base, others)
+        if w.how == "append" and _is_plain(function, w, kinds, memory)
+        if not memory.shares(w.base, others)
     )
+
+
+def _is_plain(function: Function, write: Write, kinds: KindFacts, memory: Memory) -> bool:
+    """Say whether a list that is appended to has one name only."""
+    before = kinds.before.get(write.statement, {})
+    holders = (K.Tuple, K.Union, K.Unknown)
+    lists = {n for n, k in before.items() if K.is_container(k) or isinstance(k, holders)}
+    return memory.shares(write.base, lists) <= {write.base} or made_anew(function, write.base)
 
 
 def made_anew(function: Function, base: str) -> bool:

@@ -24,7 +24,7 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
     """Return the kind of an attribute of a value."""
     if isinstance(owner, K.Known) and inspect.ismodule(owner.value):
         value = scope.held(owner.value, attr)
-        return K.UNKNOWN if value is MISSING else K.kind_of(value, f"{owner.value!r}.{attr}")
+        return K.UNKNOWN if value is MISSING else scope.kind(value, f"{owner.value!r}.{attr}")
     if isinstance(owner, K.Known) and inspect.isclass(owner.value):
         return _of_class(scope, owner.value, attr)
     if isinstance(owner, K.Known) and isinstance(owner.value, property | functools.cached_property):
@@ -71,7 +71,7 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
             return fields[attr]
         shared = class_attribute(scope, owner, attr)
         if shared is not MISSING:
-            return K.kind_of(shared, f"{owner.cls!r}.{attr}", are_names(shared))
+            return scope.kind(shared, f"{owner.cls!r}.{attr}", are_names(shared))
         return K.Unknown(f"the attribute {attr} of {owner.cls.__name__}")
     return K.UNKNOWN
 
@@ -85,7 +85,7 @@ def _of_class(scope: Scope, cls: type, attr: str) -> Kind:
         return K.Known(static)
     if static is MISSING or hasattr(type(static), "__get__") or attr.startswith("__"):
         return K.UNKNOWN
-    return K.kind_of(static, f"{cls!r}.{attr}", are_names(static))
+    return scope.kind(static, f"{cls!r}.{attr}", are_names(static))
 
 
 def _real_name(dtype: str | None) -> str | None:

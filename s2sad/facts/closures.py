@@ -67,6 +67,22 @@ def local_function(
     return K.LocalFunction(node, source, links, tuple(found), lost=tuple(sorted(given)))
 
 
+def outlived(kind: Kind, held: str) -> Kind:
+    """Return the kind of what was there before a default was worked out anew: its own is gone.
+
+    for i in range(n):
+        fs.append(lambda v, i=i: v * x[i])      the functions of earlier rounds have another i
+    """
+    if isinstance(kind, K.Choice):
+        return K.Choice(tuple(outlived(k, held) for k in kind.options))
+    if not isinstance(kind, K.LocalFunction):
+        return kind.over(lambda part: outlived(part, held)) if kind.inside else kind
+    if held not in dict(kind.defaults).values():
+        return kind
+    defaults = tuple((p, "" if v == held else v) for p, v in kind.defaults)
+    return replace(kind, defaults=defaults)
+
+
 def checkpoint_kind(kind: Kind) -> Kind:
     """Return the kind of what `checkpoint` makes of a function."""
     if isinstance(kind, K.LocalFunction):

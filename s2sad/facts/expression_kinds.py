@@ -175,7 +175,8 @@ class Expressions:
         if K.is_function(value):
             self.facts.objects[node] = value
             return K.Known(value)
-        return K.kind_of(value, dotted_path(node), are_names(value) or self._is_inf(node, value))
+        literal = are_names(value) or self._is_inf(node, value)
+        return self.scope.kind(value, dotted_path(node), literal)
 
     def _is_inf(self, node: Node, value: Any) -> bool:
         """Say whether something is np.inf or math.inf, which is no variable."""
@@ -185,7 +186,7 @@ class Expressions:
     def ex_Constant(self, node: Node, env: Env) -> Kind:
         if node.kind == TOLD:
             return decided(node.value)
-        return K.kind_of(node.value, "", literal=True)
+        return self.scope.kind(node.value, "", literal=True)
 
     def ex_Attribute(self, node: Node, env: Env) -> Kind:
         root = node

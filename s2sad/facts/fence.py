@@ -25,18 +25,16 @@ from s2sad.errors import (
 )
 from s2sad.facts.activity import flows
 from s2sad.facts.ahead import check_ahead
-from s2sad.facts.appends import made_anew, plain_append
-from s2sad.facts.attempts import check_attempts
+from s2sad.facts.appends import made_anew
 from s2sad.facts.filled import after_write, with_part
 from s2sad.facts.marks import is_marks
-from s2sad.facts.memory import CACHED, Memory, root, shares_nothing, touches
+from s2sad.facts.memory import CACHED, Memory, root, shares_nothing
 from s2sad.facts.mistakes import namesake
 from s2sad.facts.operators import refuse_left_over
 from s2sad.facts.staying import stays_here
 from s2sad.facts.stopped import check_stopped
 from s2sad.facts.unseen import check_stored, check_unseen_reads
 from s2sad.kinds import Kind
-from s2sad.known.mixed import is_mixed
 from s2sad.known.unread import by_cause, undecided
 from s2sad.nodes import all_inside, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
@@ -55,24 +53,20 @@ def fence(
     activity: Activity,
     memory: Memory,
     constant: frozenset[str] = frozenset(),
-    forward: bool = False,
 ) -> None:
     """Raise for the first statement that touches active memory in a way not understood.
 
-    What the caller declares `constant` keeps no derivative. Reverse mode follows writes itself,
-    and what a try leaves half done: there, only what tests by kinds have told may not become
-    stale. Forward mode is told: it writes twins beside what they belong to, and undoes nothing.
+    What the caller declares `constant` keeps no derivative. The program follows writes in place;
+    what kinds have told of memory may not become stale by them.
     """
     active = ever_active(activity)
     _read_before(function, memory)
     check_stopped(function, kinds, activity, memory)
     check_unseen_reads(function, kinds, activity, memory)
-    if forward:
-        check_attempts(function, kinds, activity, memory, active)
     _unpacked(function, kinds, memory)
     _lazily_read(function, kinds, memory)
     _into_cached(function, memory)
-    _one_kind(function, kinds, active if forward else frozenset(), memory)
+    _one_kind(function, kinds, memory)
     refuse_left_over(function, kinds, activity)
     _first_unknown(function, kinds, activity)
     check_ahead(function, kinds, memory)
@@ -80,42 +74,10 @@ def fence(
     _rounded(function, kinds, activity, memory)
     _active_keys(function, kinds, activity, active)
     check_stored(function, kinds, activity, memory)
-    either = _either(kinds) if memory.writes else frozenset()
     for write in memory.writes:
-        if not forward:
-            hit = memory.shares(write.base, active) if write.how == "rebind" else set()
-            if hit:
-                raise _rebound(function, write.base if write.base in hit else min(hit), write)
-            continue
-        if _own(function, either, write, memory):
-            continue
-        hit = memory.shares(write.base, active)
-        before = kinds.before.get(write.statement, {})
-        hit = {n for n in hit if touches(write, before.get(n, K.UNBOUND))}
-        if write.how == "append":
-            shared = memory.aliases.sharing(write.statement, write.base)
-            hit &= {n.partition("@")[0] for n in shared}
-        if not hit or plain_append(function, write, hit, kinds, memory):
-            continue
-        later = hit & activity.useful_after.get(write.statement, frozenset())
-        name = write.base if write.base in (later or hit) else min(later or hit)
-        if write.how == "rebind":
-            raise _rebound(function, name, write)
-        added = getattr(write.statement, "value", None)
-        if isinstance(write.owner, K.Unknown) and isinstance(added, gast.Name):
-            kind = kinds.of.get(added)
-            if isinstance(kind, K.Unknown) and (kind.instead or kind.error):
-                raise _undecided(function, kinds, write.statement, added, [added])
-        how = _by(write.statement)
-        how += "" if name == write.base else f" through `{write.base}`"
-        raise _refusal(
-            function,
-            write.statement,
-            UnsupportedError,
-            f"The result depends on `{name}`, which is written in place{how}; s2sad "
-            "cannot differentiate this write yet.",
-            _instead(function, kinds, write),
-        )
+        hit = memory.shares(write.base, active) if write.how == "rebind" else set()
+        if hit:
+            raise _rebound(function, write.base if write.base in hit else min(hit), write)
     _into_defaults(function, activity, memory)
     _into_opaque(function, kinds, activity, memory, active)
 
@@ -170,7 +132,7 @@ def _into_defaults(function: Function, activity: Activity, memory: Memory) -> No
                 )
 
 
-def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memory: Memory) -> None:
+def _one_kind(function: Function, kinds: KindFacts, memory: Memory) -> None:
     """What is known of a structure must hold under its other names too, after it is changed."""
     for write in memory.writes:
         s = write.statement
@@ -196,7 +158,7 @@ def _one_kind(function: Function, kinds: KindFacts, active: frozenset[str], memo
                     known.add(n)
         others = (memory.aliases.sharing(s, write.base) & live & function.locals) - known
         hit = {n for n in others if K.may_hold(before.get(n, K.UNBOUND), write.owner)}
-        if same or not (hit & active or _tells(before[write.base], after[write.base])):
+        if same or not _tells(before[write.base], after[write.base]):
             hit = {n for n in hit if _untold(before[n], write, kinds)}
         if hit and stays_here(function, kinds, write.base):
             continue
@@ -257,30 +219,6 @@ def _tells(old: Kind | None, new: Kind | None, constants: bool = False) -> bool:
         gains = constants and K.differentiable(new) and not K.differentiable(old)
         return gains or (old.type != new.type and "bool" in (old.type, new.type))
     return False
-
-
-def _instead(function: Function, kinds: KindFacts, write: Write) -> str:
-    """Return what to write instead of a write: `s = s + t` for `s += t`."""
-    s = write.statement
-    if isinstance(getattr(s, "value", None), gast.Call):
-        said = _refused_by_name(function, kinds, s.value)
-        if said is not None:
-            return said[1]
-    if isinstance(write.owner, K.Unknown) and write.owner.instead:
-        return f"`{write.base}` is {write.owner.why}. {write.owner.instead}"
-    if write.how == "item" and isinstance(write.owner, K.Unknown):
-        return (
-            "Let the called function return the new value, and store it where the "
-            "function is called."
-        )
-    if is_mixed(write.owner):
-        return (
-            f"The numbers in `{write.base}` may be real or complex: write into "
-            f"{write.base}.astype(complex)."
-        )
-    if isinstance(s, gast.AugAssign) and isinstance(write.owner, K.Union):
-        return f"Write {write.base} = {write.base} ... instead: that makes a new value."
-    return _ADVICE
 
 
 def _read_before(function: Function, memory: Memory) -> None:
@@ -374,43 +312,28 @@ def _meet(one: Kind, other: Kind) -> bool:
     return here is None or there is None or bool(here & there)
 
 
-def keep_arguments(
-    function: Function, kinds: KindFacts, memory: Memory, noting: Collection[Any]
-) -> None:
-    """Gradients leave their arguments as they are: refuse a function that changes one of them.
+def arguments_written(
+    function: Function, kinds: KindFacts, memory: Memory, noting: Collection[Any] = ()
+) -> frozenset[str]:
+    """Return the parameters whose memory the function writes: derivatives work on copies.
 
-    Arrays are copied. What carries no derivative (a log, a set of names) may be written aside, and
-    what the with statements that are `noting` write: nobody reads it.
+    What carries no derivative (a log, a set of names) may be written aside, and what the with
+    statements that are `noting` write: nobody reads it.
     """
     entry = kinds.before.get(function.node.body[0], {})
+    found: set[str] = set()
     for write in memory.writes:
-        if write.in_array or write.statement in memory.aliases.structures:
-            continue
-        if write.statement in noting:
-            continue
-        left = kinds.after.get(write.statement, {}).get(write.base, write.owner)
-        if not K.differentiable(left):
-            continue
-        for p in sorted(memory.aliases.arguments(write)):
-            kind = entry.get(p, K.UNBOUND)
-            if K.differentiable(kind) and K.may_hold(kind, write.owner):
-                raise _refusal(
-                    function,
-                    write.statement,
-                    UnsupportedError,
-                    f"`{p}` is an argument and is changed in place here; a derivative must "
-                    "leave its arguments as they are.",
-                    "Work on a copy of the argument.",
-                )
-
-
-def arguments_written(memory: Memory) -> frozenset[str]:
-    """Return the parameters whose arrays the function writes: derivatives work on copies."""
-    found: frozenset[str] = frozenset()
-    for write in memory.writes:
-        if write.in_array or write.statement in memory.aliases.structures:
-            found |= memory.aliases.arguments(write)
-    return found
+        holders = memory.aliases.arguments(write)
+        if not (write.in_array or write.statement in memory.aliases.structures):
+            left = kinds.after.get(write.statement, {}).get(write.base, write.owner)
+            if write.statement in noting or not K.differentiable(left):
+                continue
+            known = {p: entry.get(p, K.UNBOUND) for p in holders}
+            holders = frozenset(
+                p for p, k in known.items() if K.differentiable(k) and K.may_hold(k, write.owner)
+            )
+        found |= holders
+    return frozenset(found)
 
 
 def memory_written(memory: Memory) -> frozenset[str]:
@@ -489,15 +412,6 @@ def _into_constants(
                 f"Pass `{write.base}` as an argument, return the value, or store "
                 "stop_gradient(...) of the value.",
             )
-
-
-def _by(statement: Any) -> str:
-    """Name the call that writes: no equal assignment is known for it."""
-    node = getattr(statement, "value", None)
-    if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Attribute):
-        return ""
-    path = expression_path(node.func)
-    return f" by `{path}`" if path != "this function" else ""
 
 
 def _rounded(function: Function, kinds: KindFacts, activity: Activity, memory: Memory) -> None:
@@ -584,29 +498,6 @@ def outside_of(function: Function, write: Write, memory: Memory) -> set[str]:
     """Return the names from outside the function whose memory a write in place may change."""
     shared = memory.aliases.sharing(write.statement, write.base)
     return {n for n in shared if "@" not in n} - function.locals
-
-
-def _either(kinds: KindFacts) -> frozenset[str]:
-    """Return the names of what may be a number or an array anywhere."""
-    found: set[str] = set()
-    for env in kinds.after.values():
-        found |= {n for n, k in env.items() if isinstance(k, K.Union) and K.may_be_array(k)}
-    return frozenset(found)
-
-
-def _own(function: Function, either: frozenset[str], write: Write, memory: Memory) -> bool:
-    """Say whether an array or structure is written that the function has made or been given.
-
-    What may be `either` a number or an array has no shadow: no such name may share the written
-    memory. An array is not the memory of a list, dict or object that holds it.
-    """
-    changed = write.in_array or write.statement in memory.aliases.structures
-    if not changed or outside_of(function, write, memory):
-        return False
-    shared = {n.partition("@")[0] for n in memory.aliases.sharing(write.statement, write.base)}
-    if not write.in_array:
-        shared &= memory.aliases.structures[write.statement]
-    return not shared & either
 
 
 def refuse_globals(function: Function) -> None:

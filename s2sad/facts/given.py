@@ -44,7 +44,8 @@ def written_parameters(
         for n in given_names:
             others |= memory.shares(n, names)
     marks = {n for n in arrays if is_marks(params.get(n)) or is_empty(params.get(n))}
-    plain = {n for n in arrays if isinstance(params.get(n), K.Array)} | marks
+    alone = {n for n in arrays if isinstance(K.without_none(params.get(n, K.UNKNOWN)), K.Array)}
+    plain = alone | marks
     plain = plain - bound - others
     return frozenset(plain), frozenset(arrays | others) - plain
 

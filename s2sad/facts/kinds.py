@@ -16,6 +16,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.errors import InternalError
+from s2sad.facts.closures import outlived
 from s2sad.facts.expression_kinds import CalleeHook, Env
 from s2sad.facts.filled import (
     after_method,
@@ -285,6 +286,8 @@ class _Walker(Tries):
 
     def bind(self, target: Node, kind: Kind, env: Env) -> None:
         if isinstance(target, gast.Name):
+            if target.id in self.function.held:
+                env.update({n: outlived(k, target.id) for n, k in env.items()})
             env[target.id] = kind
         elif isinstance(target, gast.Tuple | gast.List):
             kind = K.without_none(kind)

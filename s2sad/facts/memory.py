@@ -55,6 +55,7 @@ from s2sad.syntax.fresh import makes_new
 
 shares_nothing = K.shares_nothing
 Summary = Callable[[Any, Any], "tuple[list[Any], list[Any], Kind, frozenset[str]] | None"]
+Returned = Callable[[Any], "tuple[list[Any], frozenset[str]] | None"]
 
 _LIBRARIES = ("numpy", "scipy", "cupy", "cupyx", "s2sad", "logging")
 _CONTROL = "s2sad.control"  # as good as the user's
@@ -130,14 +131,15 @@ class Memory:
         return {n for n in names if self.find(n) == root}
 
 
-def memory(function: Function, kinds: KindFacts, summary: Summary) -> Memory:
+def memory(function: Function, kinds: KindFacts, summary: Summary, returned: Returned) -> Memory:
     """Return what is known about a function's memory.
 
     `summary(call, kinds)` gives the arguments, as nodes, that a called user's function may write:
     the arrays it writes by plain statements, and all others; of what kind these are, and what the
     function asks for of values of no known kind; or None where nothing is known about the callee.
+    `returned(call)` gives the arguments of which its result may hold memory, and marks of that.
     """
-    worker = Walker(function, kinds, summary)
+    worker = Walker(function, kinds, summary, returned)
     worker.memory.local = function.locals
     worker.memory.leaves = _leaves_outside(function, kinds)
     worker.block(function.node.body)
@@ -165,10 +167,17 @@ def _leaves_outside(function: Function, kinds: KindFacts) -> bool:
 class Walker:
     """Goes through a function once and notes who shares memory, and what is written."""
 
-    def __init__(self, function: Function, kinds: KindFacts, summary: Summary) -> None:
+    def __init__(
+        self,
+        function: Function,
+        kinds: KindFacts,
+        summary: Summary,
+        returned: Returned = lambda _: None,
+    ) -> None:
         self.function = function
         self.kinds = kinds
         self.summary = summary
+        self.returned = returned
         self.memory = Memory()
         self.unsure: list[Any] = []
         self.loose = undecided(function, kinds)
@@ -309,7 +318,9 @@ class Walker:
 
     def aliases(self, node: Node) -> set[str]:
         """Return the names with whose memory a value may share its own."""
-        return set(sources(node, self.kinds))
+        found = self.returned(node) if isinstance(node, gast.Call) else None
+        held = [node] if found is None else found[0]
+        return set().union(*(sources(part, self.kinds) for part in held))
 
     def calls(self, s: Node, value: Node) -> None:
         """Note what the calls in an expression may write."""
@@ -594,7 +605,7 @@ class Walker:
             and s.value is node
             and isinstance(node, gast.Call)
             and isinstance(argument, gast.Name)
-            and (isinstance(kind, K.Array) or is_marks(kind) or is_empty(kind))
+            and (isinstance(K.without_none(kind), K.Array) or is_marks(kind) or is_empty(kind))
             and (isinstance(s, gast.Expr) or isinstance(s.targets[0], gast.Name))
         )
 
@@ -735,6 +746,9 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
         return frozenset().union(*(sources(a, kinds) for a in node.args))
     if rule is None and isinstance(node.func, gast.Attribute) and fn is None:
         owner = kinds.of.get(node.func.value)
+        drawn = isinstance(owner, K.Unknown) and owner.cls in GENERATORS
+        if drawn and not outs and isinstance(kinds.of.get(node), K.Array):
+            return frozenset()
         if owner is not None and K.is_numeric(owner):
             method = registry.method_like(node.func.attr)
             rule = registry.rule_for(method) if method is not None else None

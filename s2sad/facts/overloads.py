@@ -5,6 +5,7 @@
     grid[i] = v                  ->   grid.__setitem__(i, v)
     del grid[i]                  ->   grid.__delitem__(i)
     u += v                       ->   u = u.__iadd__(v)
+    y = abs(q)                   ->   y = q.__abs__()
     t = model.lu                 ->   made = Model.lu.func(model);  model.lu = made;  t = made
     y = net.first(x)             ->   net_first = net.first;  y = net_first(x)
 
@@ -23,6 +24,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.errors import UnsupportedError
 from s2sad.facts.members import in_place_word
 from s2sad.facts.rewrite import NumPy, Rewriter
@@ -101,6 +103,9 @@ class _Overloads(Rewriter):
                 return self._cached(target.id, s.value)
             if isinstance(s.value, gast.Subscript):
                 return self._read(s, s.value)
+            asked = self._asked(s, s.value) if isinstance(s.value, gast.Call) else None
+            if asked is not None:
+                return asked
         self._look_for_cached(s)
         return None
 
@@ -130,6 +135,16 @@ class _Overloads(Rewriter):
             return None
         lines, key = self._key(place.slice)
         return [*lines, gast.Expr(_method(owner, "__setitem__", key, value))]
+
+    def _asked(self, s: Node, node: Node) -> Block | None:
+        """A function of Python's own that has a derivative asks an object for its method."""
+        fn: Any = self.kinds.objects.get(node.func)
+        if getattr(fn, "__module__", "") != "builtins" or registry.rule_for(fn) is None:
+            return None
+        word = f"__{fn.__name__}__"
+        if not node.args or node.keywords or not _is_plain(self._static(node.args[0], word)):
+            return None
+        return [gast.Assign(s.targets, _method(node.args[0], word, *node.args[1:]), None)]
 
     def _deleted(self, place: Node) -> Block | None:
         if not isinstance(place, gast.Subscript):

@@ -497,7 +497,10 @@ def _flat(frozen: Any) -> Any:
 def _sample_index(frozen: Any, sampler: Sampler) -> Any:
     if isinstance(frozen, tuple):
         parts = [_sample_index(p, sampler) for p in frozen[1:]]
-        return slice(*parts) if frozen[0] == "slice" else tuple(parts)
+        if frozen[0] != "slice":
+            return tuple(parts)
+        start, stop, step = parts
+        return slice(start, stop, 1 if step == 0 else step)  # no slice goes by steps of 0
     if frozen == K.Known(Ellipsis):
         return Ellipsis
     if isinstance(frozen, K.Num) and frozen.type == "int" and frozen.value is MISSING:

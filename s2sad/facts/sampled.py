@@ -21,10 +21,12 @@ from s2sad.known.samples import (
     lengths_said,
     read_back,
     same_axes,
+    same_lengths,
     says_one,
 )
 
 _CONTENTS = (0.7, 1.7, 2.0)
+_NUMBERS = 0, 1, 2, 3, 17
 _FAILURES = (
     ArithmeticError,
     AttributeError,
@@ -54,8 +56,10 @@ def two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> K
                     second = MISSING
                 kind = read_back(first, second, one, two)
                 if one.guessed and not isinstance(kind, K.Unknown):
-                    for other in _by_numbers(run, kinds, attempt, content):
+                    others = list(_by_numbers(run, kinds, attempt, content))
+                    for other in others:
                         kind = same_axes(kind, first, other)
+                    kind = same_lengths(kind, others)
                 if not symbols(kind) and not _constant_lengths(kind):
                     return kind
                 try:
@@ -94,7 +98,7 @@ def _by_numbers(
 
     They may want lengths to be the same that else need not be: then all are.
     """
-    for number, lengths in itertools.product((0, 1, 2, 3), (attempt, {"uniform": 3})):
+    for number, lengths in itertools.product(_NUMBERS, (attempt, {"uniform": 3})):
         try:
             yield run(Sampler(kinds, 0, **lengths, number=number), content)
         except _FAILURES:

@@ -17,6 +17,7 @@ from s2sad import kinds as K
 from s2sad import registry
 from s2sad.derivative import is_decorated
 from s2sad.kinds import MISSING, Kind
+from s2sad.known.by_value import with_values
 
 _CODE = (types.FunctionType, property, staticmethod, classmethod, functools.cached_property)
 
@@ -32,6 +33,7 @@ class Scope:
     helpers: Mapping[str, Any] = field(default_factory=dict)
     stands: Any = None
     step: Callable[[Any], None] = field(default=lambda statement: None)
+    by_value: bool = False
 
     @property
     def cells(self) -> Mapping[str, types.CellType]:
@@ -48,6 +50,11 @@ class Scope:
         value = lookup(self.fn, name)
         self.seen[name] = value
         return value
+
+    def kind(self, value: Any, path: str, literal: bool = False) -> Kind:
+        """Return the kind of what stands outside, with its words and numbers where these count."""
+        kind = K.kind_of(value, path, literal)
+        return with_values(kind, value) if self.by_value else kind
 
     def path(self, node: Any) -> Any:
         """Return the object a dotted name denotes, where it starts outside the function."""
@@ -147,4 +154,4 @@ def imported(scope: Scope, module: str, attr: str | None) -> Kind:
     registry.load_rules()  # a library may have come now
     if attr is not None:
         value = scope.held(value, attr)
-    return K.UNKNOWN if value is MISSING else K.kind_of(value, attr or module)
+    return K.UNKNOWN if value is MISSING else scope.kind(value, attr or module)

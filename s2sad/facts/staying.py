@@ -11,6 +11,7 @@ from typing import Any
 
 import gast
 
+from s2sad import registry
 from s2sad.nodes import all_inside, blocks_of, children, names_written, walk
 from s2sad.stages import Function, KindFacts
 
@@ -28,17 +29,17 @@ def stays_here(function: Function, kinds: KindFacts, name: str) -> bool:
         if s not in kinds.before:
             continue  # no path leads there
         parts = [n for n in children(s) if not isinstance(n, gast.stmt)] if blocks_of(s) else [s]
-        if any(not _keeps(part, name) for part in parts):
+        if any(not _keeps(part, name, kinds) for part in parts):
             return False
     return True
 
 
-def _keeps(top: Any, name: str) -> bool:
+def _keeps(top: Any, name: str, kinds: KindFacts) -> bool:
     """Say whether a statement, or the header of one, leaves a list or dict with its one name."""
     if name in names_written(top):
         plain = isinstance(top, gast.Assign) and isinstance(top.targets[0], gast.Name)
-        made = plain and isinstance(top.value, gast.List | gast.Dict)
-        return made and not _names(top.value, name)
+        made = plain and isinstance(top.value, gast.List | gast.Dict | gast.BinOp)
+        return made and not _names(top.value, name)  # [None] * n is a list of its own, too
     held = 0
     for n in walk(top):
         if isinstance(n, gast.Lambda | gast.FunctionDef | gast.ClassDef) and _names(n, name):
@@ -48,7 +49,9 @@ def _keeps(top: Any, name: str) -> bool:
         elif isinstance(n, gast.Call):
             method = isinstance(n.func, gast.Attribute) and n.func.attr in _METHODS
             held += method and _is(n.func.value, name)
-            held += isinstance(n.func, gast.Name) and n.func.id == "len" and _is(n.args[0], name)
+            fn = kinds.objects.get(n.func)
+            if fn is len or registry.rule_for(fn) is not None:  # it reads the list, no more
+                held += sum(_is(a, name) for a in n.args)
     return held == _names(top, name) or _is(top, name)
 
 

@@ -349,7 +349,7 @@ def _leaves_arrays(op: Op, owner: Var) -> bool:
     if form in ("augmented item", "augmented field"):
         return K.is_container(kind) and isinstance(dict(op.settings).get("part"), K.Num)
     if form in ("put field", "drop field"):
-        return isinstance(kind, K.Obj)
+        return isinstance(kind, K.Obj | K.OneOf)
     listed = isinstance(kind, K.List | K.AnyDict)
     return listed and form in ("put item", "drop item", "method", "augmented")
 

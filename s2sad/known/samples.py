@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Iterable, Mapping
@@ -42,8 +43,8 @@ from s2sad.known.lifted import space_among
 from s2sad.known.spaces import NUMPY, module_of, space_of
 
 _PRIMES = ((11, 17, 23, 29, 37, 43, 53, 59), (13, 29, 43, 61, 73, 89, 97, 101))
+_SMALL = ((5, 11, 17, 23, 29, 37, 43, 53), (7, 13, 19, 31, 41, 47, 59, 67))
 _SHORT = ((5, 9, 13, 17, 21, 25, 29, 33), (7, 11, 15, 19, 23, 27, 31, 35))
-_FEW_AXES = 4  # an array of more has short ones
 _MOST_ENTRIES = 2**22
 
 
@@ -84,7 +85,7 @@ class Sampler:
         kinds = tuple(kinds)
         taken = {d for k in kinds for d in _constants(k)}
         axes = max((len(free_lengths(k)) for k in kinds), default=0)
-        sizes = (_PRIMES if axes <= _FEW_AXES else _SHORT)[run]
+        sizes = (_PRIMES if axes < 4 else _SMALL if axes == 4 else _SHORT)[run]
         self.free = [p for p in sizes if not any(abs(p - t) <= 3 for t in taken)]
         if run:  # what is the longer one in one run is the shorter one in the other
             count = len(set().union(*map(free_lengths, kinds)))
@@ -189,10 +190,17 @@ class Sampler:
         if array.dtype.kind == "c" and content < 2.0:
             array += 0.1j  # what real parts alone make may be real: np.poly, np.linalg.eigvals
         if kind.rank >= 2:
-            array = array * 0.1 + np.eye(shape[-2], shape[-1], dtype=kind.dtype)
+            array *= 0.1
+            array += np.eye(shape[-2], shape[-1], dtype=kind.dtype)
         if kind.rank >= 3:  # a tensor equation of equal matrices would be singular
-            array = array + 1e-2 * np.sin(np.arange(array.size) ** 2).reshape(shape)
-        return array.astype(kind.dtype)
+            array += _unlike(array.size).reshape(shape)
+        return array
+
+
+@functools.lru_cache(2)  # two runs ask in turn
+def _unlike(size: int) -> np.ndarray:
+    """Return small numbers, none of which is like the next."""
+    return 1e-2 * np.sin(np.arange(size) ** 2)
 
 
 def _regular(rows: list[Any]) -> list[Any]:
@@ -220,6 +228,8 @@ def _constants(kind: Kind) -> set[int]:
 
 def says_one(kind: Kind) -> bool:
     """Say whether the program says of an axis that it has one entry."""
+    if isinstance(kind, Tuple | List):
+        return any(map(says_one, kind.inside))
     return isinstance(kind, Array) and 1 in _constants(kind)
 
 
@@ -310,6 +320,25 @@ def same_axes(kind: Kind, first: Any, other: Any) -> Kind:
     return _AXES if arrays and np.ndim(first) != np.ndim(other) else kind
 
 
+def same_lengths(kind: Kind, others: list[Any]) -> Kind:
+    """Return a kind of which lengths are known that are the same with each of other numbers."""
+    if isinstance(kind, Tuple):
+        alike = all(isinstance(o, tuple) and len(o) == len(kind.items) for o in others)
+        columns = [[o[i] for o in others] if alike else [] for i in range(len(kind.items))]
+        parts = zip(kind.items, columns, strict=True)
+        return replace(kind, items=tuple(same_lengths(k, c) for k, c in parts))
+    if not isinstance(kind, Array):
+        return kind
+    shapes = {getattr(o, "shape", ()) for o in others}
+
+    def stays(at: int, dim: Dim) -> bool:
+        known = length_of(dim)
+        return known is None or (bool(shapes) and all(s[at : at + 1] == (known,) for s in shapes))
+
+    dims = enumerate(kind.dims)
+    return replace(kind, dims=tuple(d if stays(i, d) else fresh_dim() for i, d in dims))
+
+
 def read_back(first: Any, second: Any, one: Sampler, two: Sampler) -> Kind:
     """Return the kind of a result from what two runs gave (second is MISSING where it failed)."""
     space = space_of(type(first))
@@ -389,7 +418,7 @@ def _symbol(a: int, b: int, one: Sampler, two: Sampler) -> Dim | None:
 
 
 def _length(a: int, b: int, one: Sampler, two: Sampler) -> Dim:
-    if one.chosen or (one.guessed and a == b):
+    if one.chosen:
         return fresh_dim()
     if a == b:
         return Dim(f"={a}", 0, a != 1)

@@ -48,7 +48,7 @@ from s2sad.linear.beside import apart
 from s2sad.linear.caught import ANYTHING, Raised
 from s2sad.linear.device_numbers import with_arrays
 from s2sad.linear.directions import tangents_of
-from s2sad.linear.function_facts import activity_of, doc_of, named_to_the_end
+from s2sad.linear.function_facts import activity_of, doc_of
 from s2sad.linear.headings import crossing
 from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.push import pushed
@@ -100,8 +100,7 @@ class Around:
 def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copies: Block) -> Node:
     """Return f_jvp(*args, *tangents), which gives the value and its tangent."""
     facts = activity_of(d, a, request.wrt, True, request.has_aux)
-    named_to_the_end(d, a, facts, {*request.wrt} - {s.targets[0].id for s in copies})
-    fence(a.function, a.kinds, facts, memory_of(d, a), request.constant, forward=True)
+    fence(a.function, a.kinds, facts, memory_of(d, a), request.constant)
     d.told[a] = Story(facts, request.wrt)
     program, table = table_of(d, a, request.wrt, facts, True, Around(beside=request.has_aux))
     linear = linearise(program, table, request.wrt)
@@ -137,7 +136,7 @@ def forward_function(
     names = tuple(table.names.passed)
     found = Forward(d.names.fresh(f"{name_of(fn)}_jvp"), names, bare, seeded)
     d.forwards[key] = found
-    fence(a.function, a.kinds, facts, memory_of(d, a), frozenset(), forward=True)
+    fence(a.function, a.kinds, facts, memory_of(d, a))
     d.told[a] = Story(facts, wrt)
     linear = linearise(program, table, wrt)
     made = pushed(linear.program, table)
@@ -233,12 +232,8 @@ def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
 
     for n in sorted(names):
         join(n, memory.find(n))
-    ever: dict[str, set[str]] = {n: set() for n in names}
-    for table in memory.aliases.pairs_after.values():
-        for n in table.keys() & names:
-            ever[n] |= table[n]
-    for n, others in ever.items():
-        for other in others & names:
+    for n in names:
+        for other in memory.aliases.ever(n) & names:
             join(n, other)
     return {n: root(n) for n in names}
 

@@ -17,7 +17,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.linear.tangents_of import computed
 from s2sad.linear.user_calls import call_node, call_with_tangents, user_call
-from s2sad.linear.zero_tangents import tangent_of
+from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.primitives import language as L
 
 
@@ -82,6 +82,9 @@ def _of_library(t: Tangents, op: Op, kind: Kind) -> None:
     t.add(op)
     if t.table.carries(out):
         named = [(n, v) for n, v in op.settings if isinstance(v, P.OPERANDS)]
+        if drawn is not None and not any(map(t.has, (owner, *args, *(v for _, v in named)))):
+            give_zeros(t, out)  # what is drawn for an object that holds tangents has none itself
+            return
         called_with_functions(t, op, fn, args, named)
 
 

@@ -68,7 +68,7 @@ def ready(table: Table, wrt: Sequence[str], stands: Stands) -> Ready:
                 sweep.temps |= {*op.outs}
     if not table.derivation.reusable:
         sweep.handed = _handed(sweep.written.memory, table, stands)
-    sweep.called = stands.apart or not table.outermost
+    sweep.called, sweep.shown = stands.apart or not table.outermost, stands.shown
     return Ready(table, linear, sweep, stands)
 
 

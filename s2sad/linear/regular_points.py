@@ -9,8 +9,11 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 
+import gast
+
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.facts.results import binary_kind
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
@@ -102,8 +105,9 @@ def zero_test(t: Tangents, dots: Sequence[Operand]) -> Operand:
     arrays = any(K.may_be_array(kind_of(o)) for o in dots)
     tests = [_is_zero(t, o) for o in dots]
     if arrays:
+        both = functools.partial(binary_kind, gast.BitAnd)
         return functools.reduce(
-            lambda a, b: t.emit(L.INFIX["BitAnd"], (a, b), _truth(kind_of(a))), tests
+            lambda a, b: t.emit(L.INFIX["BitAnd"], (a, b), both(kind_of(a), kind_of(b))), tests
         )
     if len(tests) > 1:
         return functools.reduce(lambda a, b: _both(t, a, b), tests)

@@ -74,7 +74,8 @@ def _is_new(sweep: Sweep, given: Operand) -> bool:
 def _is_own(sweep: Sweep, table: Table, start: Operand) -> bool:
     """Say whether an array is made for its name alone; a parameter is known apart from others."""
     found = followed(sweep, start)
-    return _is_new(sweep, found) or (table.outermost and found in table.facts.params)
+    alone = table.outermost and not sweep.shown
+    return _is_new(sweep, found) or (alone and found in table.facts.params)
 
 
 def _known_elsewhere(sweep: Sweep, program: P.Program, region: P.For, starts: list[Var]) -> bool:

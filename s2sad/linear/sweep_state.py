@@ -75,10 +75,11 @@ class Sweep:
     `copies` are made of such memory where an operation reads it. `last` says where each variable is
     read last, `makers` what has bound it. `instead` says what stands in the forward sweep in the
     place of a call, `temps` are results of operations on tangents. The `loops` are those around;
-    one that is `called` may run often, too. `tape` is that of the loops, `entries` are what is put
-    there. Memory that is `handed` to others is not put back, by called functions neither. The
-    `reasons` say why there are values that the user's program has not. In the block at hand arrays
-    are `held`: each with the operation that reads it, and its copy.
+    one that is `called` may run often, too; what one that is `shown` was given, its caller looks at
+    in the end. `tape` is that of the loops, `entries` are what is put there. Memory that is
+    `handed` to others is not put back, by called functions neither. The `reasons` say why there are
+    values that the user's program has not. In the block at hand arrays are `held`: each with the
+    operation that reads it, and its copy.
     """
 
     values: dict[Var, Var]
@@ -90,6 +91,7 @@ class Sweep:
     temps: set[Var] = field(default_factory=set)
     loops: list[Round] = field(default_factory=list)
     called: bool = False
+    shown: bool = False
     tape: Tape = field(default_factory=Tape)
     entries: list[Entry] = field(default_factory=list)
     handed: frozenset[Var] = frozenset()

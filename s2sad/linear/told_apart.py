@@ -34,7 +34,7 @@ from s2sad.linear.part_by_part import kind_in_the_end, kinds_of
 from s2sad.linear.ready import Ready, ready_to_reverse
 from s2sad.linear.swapped import are_apart
 from s2sad.linear.tangent_table import Tangents
-from s2sad.linear.turned_calls import met_by, passes_nothing
+from s2sad.linear.turned_calls import given_twice, met_by, passes_nothing
 from s2sad.linear.turned_hooks import is_known_elsewhere
 from s2sad.linear.turned_lists import makes_list
 from s2sad.linear.turned_memory import (
@@ -414,6 +414,8 @@ class _Look:
         """Look at a call of the user's function: at what it returns, and what it changes."""
         noted, facts = _noted(op), self.table.facts
         (out,), call = noted.op.outs, noted.call
+        if given_twice(self.sweep, noted):
+            yield "memory that stands in two arguments of a call that writes it"
         everything = {**call.given, **call.extra}
         given = {o.name for p in everything.values() for o in parts_of(p) if isinstance(o, Var)}
         pairs = facts.aliases.pairs_after.get(noted.op.origin, {})

@@ -183,7 +183,8 @@ def note_caller(pair: Reverse, noted: CallOfUser, t: Tangents) -> None:
 def met_by(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> Meets:
     """Return what a called function meets here.
 
-    Memory that is written, or seen, after the call is lent to it.
+    Memory that is written, or seen, after the call is lent to it; so is what it writes by the name
+    of another parameter.
     """
     everything = {**noted.call.given, **noted.call.extra}
     found = {
@@ -193,6 +194,7 @@ def met_by(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> Meets:
         if isinstance(o, Var) and (o in t.table.facts.written or sweep.written.of(o))
         if sweep.written.after(op, o) or sweep.is_handed(o)
     }
+    found |= given_twice(sweep, noted)
     (out,) = noted.op.outs
     written = out in t.table.facts.written and sweep.written.after(op, out)
     later = written or sweep.is_handed(out)
@@ -200,6 +202,19 @@ def met_by(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> Meets:
     guarded = t.table.guarded
     assert guarded is not None
     return Meets(lent, guarded.arrivals.get(op.origin, NOTHING_MET))
+
+
+def given_twice(sweep: Sweep, noted: CallOfUser) -> set[str]:
+    """Return the parameters that may share memory with others, of which the call writes one."""
+    memory = sweep.written.memory
+    written = {memory.of(p.object) for p in noted.op.writes if isinstance(p.object, Var)}
+    holders: dict[Var, list[str]] = {}
+    for p, given in {**noted.call.given, **noted.call.extra}.items():
+        for o in parts_of(given):
+            root = memory.of(o) if isinstance(o, Var) else None
+            if root is not None and root in written:
+                holders.setdefault(root, []).append(p)
+    return {p for shared in holders.values() if len(shared) > 1 for p in shared}
 
 
 def pass_on(

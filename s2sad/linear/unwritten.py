@@ -39,7 +39,10 @@ def stays(sweep: Sweep, block: P.Block, v: Var, made: P.Operation) -> bool:
     names = _shown_by(sweep, root, v)
     at, around = _shown_from(sweep, v, made)
     writes = [*_writes(sweep, v, at)]
-    if any(sweep.values.get(r, r) in names for r in block.end.results if isinstance(r, Var)):
+    seen = sweep.shown and root in written.given
+    if seen or any(
+        sweep.values.get(r, r) in names for r in block.end.results if isinstance(r, Var)
+    ):
         return not any(behind > at or others & {*around} for behind, others in writes)
     anew = {loop for loop in around if names <= _bound_in(loop, made)}
     for use, (last, loops) in written.order.items():

@@ -331,7 +331,6 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
             f"{name_of(call.fn)}, which is called here, changes memory that it is not given.",
             "Pass the memory to the function as an argument.",
         )
-    _refuse_shared(t, op, everything)
     if table.backward:
         t.add(op)
         _noted(t, op, call, active, hit)
@@ -375,25 +374,6 @@ def _stays_empty(t: Tangents, call: UserCall, parameter: str, given: Given) -> b
     callee = analyse(t.table.derivation, call.fn, call.params, tuple(call.extra))
     kind = all_kinds(callee.kinds).get(parameter, K.UNKNOWN)
     return not may_hold(kind)
-
-
-def _refuse_shared(t: Tangents, op: Op, given: Mapping[str, Given]) -> None:
-    """Refuse arguments that may share memory of which the called function writes one."""
-    aliases = t.table.facts.aliases
-    names = [{n for o in parts_of(g) for n in _roots(t, o)} for g in given.values()]
-    for w in aliases.writes:
-        if w.statement is op.origin and w.how == "call":
-            shared = aliases.sharing(op.origin, w.base)
-            hit = {n for roots in names for n in roots & shared} - {w.base}
-            if hit or sum(w.base in roots for roots in names) > 1:
-                other = min(hit, default=w.base)
-                raise t.cannot(
-                    f"`{other}` stands in two arguments of this call, which writes into it."
-                    if other == w.base
-                    else f"This call writes into `{w.base}`, which may share memory with its "
-                    f"argument `{other}`; s2sad cannot tell which part they share.",
-                    f"Pass the call a copy: {other}.copy().",
-                )
 
 
 def _is_given(t: Tangents, op: Op, v: Var, given: Mapping[str, Given]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from s2sad import kinds as K
 from s2sad.activities import Const, annotated
 from s2sad.aliasing import Reached, reach, reach_shadow, refuse_overlap
 from s2sad.errors import ActivityError, AliasError, UnsupportedError
+from s2sad.known.by_value import values_of, with_values
 from s2sad.known.pieces import lengths_given
 from s2sad.known.signature import key_of
 from s2sad.operators.cotangents import holds_integers, mirror, needs_mirror
@@ -58,6 +59,7 @@ class Entry:
     as_float: tuple[str, ...]
     finish: Callable[[Any, dict[str, Any]], Any] | None
     repeatable: bool = False  # nobody could tell if the function ran twice
+    valued: Hashable = None  # the words and integers of arguments, where it was derived by value
 
     def holds(self) -> bool:
         """Say whether all that was seen when it was derived is still seen."""
@@ -140,9 +142,16 @@ class Derived:
         return None
 
     def _fits(self, entry: Entry, values: tuple[Any, ...]) -> bool:
+        if entry.valued is not None and entry.valued != self._values(values):
+            return False
         if not entry.bound.not_one:
             return True
         return entry.bound.fits(dict(zip(self.parameters.names, values, strict=True)))
+
+    def _values(self, values: tuple[Any, ...]) -> Hashable:
+        """Return the words, truth values and integers of what is not differentiated."""
+        pairs = zip(self.parameters.names, values, strict=True)
+        return tuple([None if n in self.choice.names else values_of(v) for n, v in pairs])
 
     def _shared(self, key: Any, values: tuple[Any, ...]) -> Entry | None:
         """Return an entry made of what was derived for another function of the same code."""
@@ -166,7 +175,7 @@ class Derived:
             return None
         settled = made.settled
         finish = self._finish(settled, self._mirrored(settled, values))
-        return Entry(bound, settled.as_float, finish, made.repeatable)
+        return Entry(bound, settled.as_float, finish, made.repeatable, made.valued)
 
     def _mirrored(self, settled: Settled, values: tuple[Any, ...]) -> bool:
         """Say whether derivatives are still to be given the classes of what they belong to."""
@@ -199,6 +208,10 @@ class Derived:
         request = Request(fn, settled.params, settled.wrt, settled.single, o.mode, o.has_aux)
         lengths = tuple(lengths_given(self.parameters.names, values))
         request = replace(request, lengths=lengths, picked=settled.picked, plain=o.plain)
+        given = dict(zip(self.parameters.names, values, strict=True)) if values else {}
+        apart = set(given) - set(settled.wrt)
+        valued = ((n, with_values(k, given[n]) if n in apart else k) for n, k in settled.params)
+        request = replace(request, valued=tuple(valued))
         constant = self._constant - set(settled.wrt)
         if o.pattern is None:
             return replace(request, constant=constant, batch=o.batch), settled
@@ -233,6 +246,7 @@ class Derived:
         alone = alone and not derivation.written_outside
         plain = self.parameters.is_simple and not finished and not settled.as_float and alone
         plain = plain and self.options.mode != "reverse" and not derivation.not_one
+        plain = plain and not derivation.by_value
         seed = self._seed(settled, values)
         plain = plain and (self.options.mode != "jvp" or seed is not None)
         made = recipe(
@@ -246,6 +260,8 @@ class Derived:
             text.text,
             seed,
         )
+        if derivation.by_value:
+            made = replace(made, valued=self._values(values))
         if self.options.first:
             made = replace(made, repeatable=repeatable(derivation))
         entry = self._entry(made, values, fresh=True)

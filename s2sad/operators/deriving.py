@@ -105,10 +105,11 @@ def recipe(
     guards: list[tuple[Any, Question]] = []
     recursive = any(v is fn for own in seen.values() for v in own.values())
     for reader, own in seen.items():
-        question = guard(reader, own, roles, reader is not fn or recursive)
+        itself = reader is not fn or recursive
+        question = guard(reader, own, roles, itself, derivation.by_value)
         if question is not None:
             guards.append((roles.get(reader, reader), question))
-    of_members = members_guard(derivation.members, roles)
+    of_members = members_guard(derivation.members, roles, derivation.by_value)
     if of_members is not None:
         guards.append((roles[fn], of_members))
     short = None

@@ -64,6 +64,9 @@ def module_of(
     """
     request, _, _ = operator._asked(args, kwargs)
     derivation = derive(with_answers(request))
+    if derivation.by_value:
+        known = request.valued or request.params
+        request = dataclasses.replace(request, params=known, by_value=True)
     if told:
         log(derivation)
     try:

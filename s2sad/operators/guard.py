@@ -23,6 +23,7 @@ from s2sad.activities import Activity
 from s2sad.capture.ruled import calls_another
 from s2sad.derivative import is_decorated
 from s2sad.known import spaces
+from s2sad.known.by_value import values_of
 from s2sad.known.signature import PLAIN, lasting_key
 from s2sad.registry import SameRules, Unruled, rule_for
 
@@ -112,6 +113,7 @@ class _Draft:
 
     roles: Mapping[Any, Role]
     ours: str = "s2sad_"
+    by_value: bool = False
     first: list[str] = field(default_factory=list)
     shapes: list[str] = field(default_factory=list)
     tests: list[str] = field(default_factory=list)
@@ -340,6 +342,7 @@ def same_defaults(now: Any, then: Any) -> bool:
 # Builtins and helpers in the text of tests: the user's module may have others of these names.
 _HELPERS: dict[str, Any] = {
     "KEY": lasting_key,
+    "VALUES": values_of,
     "LEN": len,
     "MAY_IGNORE": may_ignore,
     "RULE_FOR": rule_for,
@@ -350,22 +353,29 @@ _HELPERS: dict[str, Any] = {
 
 
 def guard(
-    fn: types.FunctionType, seen: Seen, roles: Mapping[Any, Role], itself: bool = True
+    fn: types.FunctionType,
+    seen: Seen,
+    roles: Mapping[Any, Role],
+    itself: bool = True,
+    by_value: bool = False,
 ) -> Question | None:
     """Return a test whether `fn` still sees what it saw; None if it saw nothing.
 
-    With `itself` also whether it is still what it was: its code and defaults.
+    With `itself` also whether it is still what it was: its code and defaults. What was derived
+    `by_value` saw words, truth values and integers.
     """
-    draft = _Draft(roles, _ours(fn, seen))
+    draft = _Draft(roles, _ours(fn, seen), by_value)
     if itself:
         _itself_tests(fn, draft)
     _seen_tests(seen, draft)
     return draft.compiled(fn.__code__.co_freevars) if draft.any() else None
 
 
-def members_guard(members: Members, roles: Mapping[Any, Role]) -> Question | None:
+def members_guard(
+    members: Members, roles: Mapping[Any, Role], by_value: bool = False
+) -> Question | None:
     """Return a test whether classes and modules still have what was found in them."""
-    draft = _Draft(roles)
+    draft = _Draft(roles, by_value=by_value)
     _rule_tests(members.values(), draft)
     for (owner, name), value in members.items():
         if isinstance(owner, types.ModuleType):
@@ -572,8 +582,10 @@ def _rule_tests(found: Iterable[Any], draft: _Draft) -> None:
 def _held_tests(path: str, value: Any, draft: _Draft) -> None:
     if K.is_function(value):
         _code_tests(path, value, draft)
-    else:
-        _value_tests(path, value, draft)
+        return
+    _value_tests(path, value, draft)
+    if draft.by_value and values_of(value) is not None:
+        draft.test("VALUES({0}) == {1}", path, values_of(value))
 
 
 def _in_module(path: str, seen: Seen, draft: _Draft) -> str:

@@ -16,7 +16,7 @@ import types
 import weakref
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -28,7 +28,7 @@ from s2sad import pipeline, registry, runtime
 from s2sad.activities import Const, annotated
 from s2sad.capture.read import read, remember
 from s2sad.derivative import Applied, derivative_of
-from s2sad.errors import Error, MissingRuleError, Place, UnsupportedError
+from s2sad.errors import Error, InternalError, MissingRuleError, Place, UnsupportedError
 from s2sad.facts.hooks import bends
 from s2sad.kinds import Kind
 from s2sad.known.built import tangent_kind
@@ -75,17 +75,38 @@ _OWN = os.path.dirname(os.path.abspath(runtime.__file__)) + os.sep
 
 
 def derive(request: Request) -> Derivation:
-    """Return what is derived for a request, derivatives of derivatives included."""
+    """Return what is derived for a request, derivatives of derivatives included.
+
+    Where kinds do not tell enough, it is derived by value: it holds for what words, truth values
+    and integers are now.
+    """
     try:
-        d = pipeline.derive(request, HIGHER)
+        return _derive(request)
+    except InternalError:
+        raise
+    except Error:
+        if request.by_value:
+            raise
+        try:
+            known = request.valued or request.params
+            return _derive(replace(request, params=known, by_value=True))
+        except Error:
+            pass  # the first error speaks of the program, this one of one case of it
+        raise
+
+
+def _derive(request: Request) -> Derivation:
+    turned = cache(partial(_turned, request))
+    try:
+        try:
+            d = pipeline.derive(request, WARY)
+        except _ByIdentityError:
+            d = turned() or pipeline.derive(request, HIGHER)
     except (UnsupportedError, MissingRuleError, RecursionError) as error:
         # What goes through structures calls itself, and is read for each level of them.
         if isinstance(error, RecursionError) and derivative_of(request.fn) is None:
             raise _endless(request.fn) from None
-        try:
-            found = _reverse_over_forward(request)
-        except (Error, RecursionError):
-            found = None
+        found = turned()
         if found is None:
             raise _told(error, request.fn) from error
         d = found
@@ -181,6 +202,7 @@ class _Made:
     not_one: frozenset[tuple[str, int]]
     bent: bool
     picked: bool = False
+    by_identity: bool = False
 
 
 class _Higher:
@@ -274,7 +296,27 @@ def _known_to_text(a: Analysed, active: tuple[str, ...], made: _Made) -> tuple[s
     return tuple(p for p in active if p not in again)
 
 
-HIGHER = _Higher()
+class _ByIdentityError(Exception):
+    """A tangent is asked for of a gradient that finds shadows by their memory."""
+
+
+class _Wary(_Higher):
+    """Derives what `_Higher` does, but for tangents of gradients that find shadows by their memory.
+
+    Nobody knows of what kind such shadows are, so these come out as gradients of tangents.
+    """
+
+    def read(
+        self, d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]
+    ) -> types.FunctionType:
+        found = super().read(d, fn, params, extra)
+        made = d.applied.get(found)
+        if d.forward and fn is d.home and made is not None and made.by_identity:
+            raise _ByIdentityError
+        return found
+
+
+HIGHER, WARY = _Higher(), _Wary()
 
 
 def _by_symmetry(d: Derivation, made: _Made) -> bool:
@@ -350,6 +392,7 @@ def _read(
         frozenset(own.not_one),
         any(bends(a.function, a.kinds) for a in own.analysed.values()),
         bool(settled.picked),
+        own.by_identity,
     )
     return made
 
@@ -730,6 +773,14 @@ def _call_with_own(node: Node, but: frozenset[str] = frozenset()) -> Node:
     if node.args.kwarg is not None:
         made.keywords.append(gast.keyword(None, name(node.args.kwarg.id)))
     return made
+
+
+def _turned(request: Request) -> Derivation | None:
+    """Return the tangent of a gradient as the gradient of a tangent, None where there is none."""
+    try:
+        return _reverse_over_forward(request)
+    except (Error, RecursionError):
+        return None
 
 
 def _reverse_over_forward(request: Request) -> Derivation | None:

@@ -11,7 +11,7 @@ import functools
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,6 +126,7 @@ class Recipe:
     outside: tuple[Outside, ...] = ()
     not_one: tuple[str, ...] = ()
     repeatable: bool = False
+    valued: Hashable = None
 
     def bind(
         self,

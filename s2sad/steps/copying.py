@@ -28,6 +28,7 @@ from s2sad.steps.derivation import (
     Derivation,
     memory_of,
 )
+from s2sad.steps.managed import only_note
 from s2sad.syntax.identity import refuse_copy
 from s2sad.syntax.layouts import asks_for_layout
 
@@ -40,7 +41,7 @@ def work_on_copies(d: Derivation, a: Analysed, whole: bool = True) -> Block:
     out: Block = []
     entry = a.kinds.before[a.function.node.body[0]]
     memory = memory_of(d, a)
-    written = arguments_written(memory)
+    written = arguments_written(a.function, a.kinds, memory, only_note(d, a))
     laid = laid_out(memory.aliases)
     exact = bool(written) and asks_for_layout(b.function for b in d.analysed.values())
     found = places_of_arguments(d, a) if written else Written()

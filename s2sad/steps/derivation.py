@@ -7,7 +7,7 @@ import math
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import gast
@@ -90,6 +90,7 @@ from s2sad.stages import (
     Write,
     Written,
     Zeros,
+    each_kind,
 )
 from s2sad.steps.binding import (
     BoundCall,
@@ -113,6 +114,7 @@ from s2sad.steps.reaching import Reaching
 from s2sad.steps.refs import Refs
 from s2sad.steps.words import Words
 from s2sad.steps.work import Work
+from s2sad.syntax.decided import settled
 
 
 @dataclass(eq=False)
@@ -122,6 +124,14 @@ class Analysed:
     function: Function
     kinds: KindFacts
     scope: Scope
+
+    @cached_property
+    def kinds_by_name(self) -> dict[str, list[Kind]]:
+        """The kinds that each name has, before some statement or after one."""
+        found: dict[str, list[Kind]] = {}
+        for n, kind in each_kind((*self.kinds.before.values(), *self.kinds.after.values())):
+            found.setdefault(n, []).append(kind)
+        return found
 
 
 @dataclass
@@ -138,6 +148,7 @@ class Derivation:
     analysed: dict[Any, Analysed] = field(default_factory=dict)
     open: dict[Any, Kind] = field(default_factory=dict)
     used_open: set[Any] = field(default_factory=set)
+    left_open: dict[Any, tuple[Function, Mapping[str, Kind]]] = field(default_factory=dict)
     endless: dict[Any, Error] = field(default_factory=dict)
     reusable: bool = False
     abreast: bool = False
@@ -169,6 +180,7 @@ class Derivation:
     again: Again | None = None
     for_reading: bool = False
     plain: bool = False
+    by_value: bool = False
     home: Any = None
     parts: dict[str, Part] = field(default_factory=dict)
     read_as: dict[Any, str] = field(default_factory=dict)
@@ -195,7 +207,7 @@ class Derivation:
         self.derivatives, self.applied = other.derivatives, other.applied
         self.repeatable, self.stands = other.repeatable, other.stands
         self.stories, self.called = other.stories, other.called
-        self.telling = other.telling
+        self.telling, self.by_value = other.telling, other.by_value
         self.reaching, self.work = other.reaching, other.work
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
@@ -267,12 +279,14 @@ def analyse(
     seen.update({n: met for n, met in outside.items() if isinstance(n, str)})
     d.members.update({n: met for n, met in outside.items() if not isinstance(n, str)})
     scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
+    scope.by_value = d.by_value
     scope.step = partial(d.work.step, source)
     try:
         with d.work.allowed(source, key, outermost, d.endless):
             analysed = _Analysis(d, key, scope, words, taken, params, outermost).of(function)
     finally:
         d.open.pop(key, None)  # who asks again after a failure is no recursion
+        d.left_open.pop(key, None)
     d.names.take(*analysed.function.locals)
     d.analysed[key] = analysed
     return analysed
@@ -316,12 +330,17 @@ class _Analysis:
         return Analysed(function, facts, self.scope)
 
     def _settled(self, function: Function) -> tuple[Function, KindFacts]:
-        """Repeat until no pass writes more of it out, and its own calls give what it returns."""
+        """Repeat until no pass writes more of it out, and its calls of itself give what it does.
+
+        They leave what it leaves, too. What holds itself is deeper in every round: nothing is
+        known of it.
+        """
         d = self.d
         result: Kind = K.UNBOUND
-        deep = False  # a result that holds itself: deeper in every round, so nothing is known of it
+        left: Mapping[str, Kind] = {}
+        deep = False
         for _ in range(_ROUNDS):
-            d.open[self.key] = result
+            d.open[self.key], d.left_open[self.key] = result, (function, left)
             before = dict(d.analysed)
             d.used_open.discard(self.key)
             self.words.add(d.made_up(self.scope.fn))
@@ -330,18 +349,23 @@ class _Analysis:
             if changed is not None:
                 function = changed
                 continue
-            known_result = shallow(facts.result)
+            known = {"": shallow(facts.result), **{p: shallow(k) for p, k in facts.left.items()}}
             alone = self.key not in d.used_open
-            if alone or deep or alike({"": known_result}, {"": result}):
+            if alone or deep or alike(known, {"": result, **left}):
                 return function, facts
-            result, deep = known_result, known_result is not facts.result
+            deep = any(known[p] is not k for p, k in (("", facts.result), *facts.left.items()))
+            result = known.pop("")
+            left = known
             d.analysed = before
         raise self._endless(function.source)
 
     def _kinds(self, function: Function) -> KindFacts:
         self.scope.locals = function.locals
+        params = dict(self.params)
+        if self.d.by_value:
+            params = {n: settled(k) or k for n, k in params.items()}
         self.words.facts = infer(
-            function, dict(self.params), self.scope, self._called, partial(left_by_call, self.d)
+            function, params, self.scope, self._called, partial(left_by_call, self.d)
         )
         return self.words.facts
 
@@ -507,12 +531,16 @@ def left_by_call(
 ) -> list[tuple[Node, Kind]]:
     """Return what a call was given that it has changed, as nodes, and what that is then.
 
-    A function that is being analysed is taken to change nothing of the kinds of what it is given.
+    A function that is being analysed leaves what it was seen to leave in the round before.
     """
     called = bind_call(facts, call, env)
     if called is None or not any(map(holds_container, called.params.values())):
         return []
-    callee = d.analysed.get(analysis_key(called.fn, called.params, called.extra))
+    key = analysis_key(called.fn, called.params, called.extra)
+    if key in d.left_open:
+        d.used_open.add(key)
+        return left_behind(called, *d.left_open[key])
+    callee = d.analysed.get(key)
     return [] if callee is None else left_behind(called, callee.function, callee.kinds.left)
 
 
@@ -741,7 +769,7 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
     def viewed(call: Any) -> tuple[Node, Node] | None:
         return _viewed_by(d, a, call)
 
-    found = memory(a.function, a.kinds, summary)
+    found = memory(a.function, a.kinds, summary, returned)
     found.lasting = tuple(lasting)
     found.stopping = frozenset(stopping)
     found.aliases = alias(

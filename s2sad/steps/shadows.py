@@ -30,20 +30,19 @@ def shadowed_arguments(
     bound = block_writes(a.function.node.body)
     direct, lent, added = [], [], []
     for p in request.shadowed:
-        plain = isinstance(_entry_kind(a, p), K.Array)
-        if plain and p not in bound:
+        if isinstance(_entry_kind(a, p), K.Array):
             direct.append(p)
         elif p not in written:
             added.append(p)
         elif p in bound:
-            raise bound_anew(a, p)
+            raise _bound_anew(a, p)
         else:
             _refuse_rebuilt(a, p, memory)
             lent.append(p)
     return direct, lent, added
 
 
-def bound_anew(a: Analysed, parameter: str) -> UnsupportedError:
+def _bound_anew(a: Analysed, parameter: str) -> UnsupportedError:
     """Return what refuses a shadow where no name says at the end what it belongs to."""
     return UnsupportedError(
         f"`{parameter}` is Duplicated and written in place, and {a.function.name} also "

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 import gast
 
@@ -49,6 +49,11 @@ class SettledStr(Str):
     """A literal string that a rule is given."""
 
     lasting: ClassVar[bool] = True
+
+
+def is_word(kind: Kind) -> TypeGuard[SettledNum | SettledStr]:
+    """Say whether a kind says the value: a word, a truth value or an integer."""
+    return isinstance(kind, SettledNum | SettledStr)
 
 
 def settled(kind: Kind) -> Kind | None:

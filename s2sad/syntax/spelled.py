@@ -34,15 +34,27 @@ def paths(function: Function, value: Any, lists: bool = True) -> Iterator[Node]:
         if isinstance(owner, types.ModuleType) and vars(owner).get(attr) is value:
             yield attribute(name(n), attr)
     for n in order:
-        if type(visible[n]) is list and not lists:
-            continue  # what is in it may be another thing by then
-        for key in _entries(visible[n], value):
-            yield subscript(name(n), gast.Constant(key, None))
+        held: list[tuple[Node, Any]] = [(name(n), visible[n])]
+        if isinstance(visible[n], type):
+            held = [(attribute(name(n), a), v) for a, v in vars(visible[n]).items()]
+        for node, table in held:
+            for keys in _entries(table, value, lists):
+                for key in keys:
+                    node = subscript(node, gast.Constant(key, None))
+                yield node
 
 
-def _entries(table: Any, value: Any) -> Iterator[Any]:
-    """Yield the keys or positions of an object in a table of functions."""
+def _entries(table: Any, value: Any, lists: bool, depth: int = 2) -> Iterator[tuple[Any, ...]]:
+    """Yield the keys or positions that lead to an object in a table of functions.
+
+    Without `lists`, what is in one may be another thing by then.
+    """
     if type(table) is dict:
-        yield from (k for k, v in table.items() if v is value and isinstance(k, str | int))
-    elif type(table) in (tuple, list):
-        yield from (i for i, v in enumerate(table) if v is value)
+        found = [(k, v) for k, v in table.items() if isinstance(k, str | int)]
+    elif type(table) is tuple or (lists and type(table) is list):
+        found = list(enumerate(table))
+    else:
+        return
+    yield from ((k,) for k, v in found if v is value)
+    if depth > 1:
+        yield from ((k, *below) for k, v in found for below in _entries(v, value, lists, depth - 1))

@@ -24,6 +24,7 @@ from s2sad.known.pieces import Piece, length_text, not_one_text
 from s2sad.names import Names
 from s2sad.nodes import Block
 from s2sad.stages import Written
+from s2sad.syntax.decided import is_word
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,9 @@ class Checks:
         test = f"not {tests[0]}" if len(tests) == 1 else f"not ({' and '.join(tests)})"
         if isinstance(kind, K.NoneKind):
             test = f"{part.text} is not None"
+        elif is_word(kind):
+            other = "is not" if isinstance(kind.value, bool) else "!="
+            test = f"{part.text} {other} {_key(kind.value)}"
         escaped = _words(kind, part.any_order).replace("{", "{{").replace("}", "}}")
         message = f"{self.entry} was derived for {part.told}: {escaped}"
         said = f"f{message!r}" if part.in_loop else repr(message.format())
@@ -155,6 +159,9 @@ def check_overlap(entry: str, params: Mapping[str, Kind], written: Written, nump
 def _tests(part: _Part, kind: Kind, numpy: str) -> list[str]:
     """Return the tests that a value of a kind passes; those of its parts are others."""
     path = part.text
+    if is_word(kind):
+        same = "is" if isinstance(kind.value, bool) else "=="
+        return [f"{path} {same} {_key(kind.value)}"]
     if isinstance(kind, K.Array):
         return _array_tests(path, kind, numpy)
     if isinstance(kind, K.Num):
@@ -266,6 +273,8 @@ def _number_class(kind: K.Num, numpy: str) -> str:
 
 def spelled(kind: Kind) -> str:
     """Return words for a kind with all that it holds: `(a float, {'n': an int})`."""
+    if is_word(kind):
+        return _key(kind.value)
     if isinstance(kind, K.Dict):
         return f"{{{', '.join(f'{key!r}: {spelled(k)}' for key, k in kind.items)}}}"
     if isinstance(kind, K.Obj):
@@ -296,6 +305,8 @@ def has_ordered_keys(kind: Kind) -> bool:
 
 
 def _words(kind: Kind, any_order: bool = False) -> str:
+    if is_word(kind):
+        return _key(kind.value)
     if isinstance(kind, K.Dict):
         return _words_of_keys([_key(key) for key, _ in kind.items], any_order)
     if isinstance(kind, K.List) and isinstance(kind.item, K.Unbound):

@@ -21,9 +21,11 @@ from typing import Any, cast
 import gast
 import numpy as np
 
+from s2sad import kinds as K
 from s2sad.emitted.mistaken import kind_error
 from s2sad.errors import SourceError
-from s2sad.kinds import MISSING
+from s2sad.kinds import MISSING, Kind
+from s2sad.known.by_value import values_of, with_values
 from s2sad.names import Names
 from s2sad.nodes import Block, Node, clone, free_reads, names_read, names_written, rename, walk
 from s2sad.stages import Comment
@@ -73,7 +75,8 @@ def emitted(
     linker.names.take(*_names_in(last))
     error = linker.names.fresh(kind_error.__name__)
     checks = Checks(entry, numpy, error, linker.names, any_order)
-    checked = {n: checks.of(n, kind) for n, kind in params.items()}
+    told = dict(params) | (linker.outside(derivation) if derivation.by_value else {})
+    checked = {n: checks.of(n, kind) for n, kind in told.items()}
     lengths = [s for fact in sorted(derivation.not_one) for s in check_length(entry, *fact)]
     overlaps = check_overlap(entry, params, derivation.written, numpy)
     last.body[1:1] = [*(s for found in checked.values() for s in found), *lengths, *overlaps]
@@ -175,6 +178,24 @@ class _Linker:
     def imports_name(self, name: str) -> bool:
         """Say whether some import binds a name."""
         return any((a.asname or a.name) == name for n in self.imports for a in n.names)
+
+    def outside(self, derivation: Any) -> dict[str, Kind]:
+        """Return what the module reads outside of which values are known, by the names it has."""
+        found = [
+            (owner, f".{n}", getattr(owner, n, None))
+            for owner, n in derivation.members
+            if isinstance(owner, type)
+        ]
+        for own in derivation.seen.values():
+            for path, value in own.items():
+                home, dot, attr = path.rpartition(".")
+                if dot and home in own:
+                    found.append((own[home], f".{attr}", value))
+                elif not isinstance(value, int | str):
+                    found.append((value, "", value))
+        named = {f"{self.known[id(o)]}{path}": v for o, path, v in found if id(o) in self.known}
+        plain = {n: v for n, v in named.items() if values_of(v) is not None}
+        return {n: with_values(K.kind_of(v, n), v) for n, v in sorted(plain.items())}
 
     def add_helper(self, node: Node) -> None:
         """Add a helper, and what it calls that is no part of the text."""
