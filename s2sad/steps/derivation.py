@@ -181,6 +181,7 @@ class Derivation:
     for_reading: bool = False
     plain: bool = False
     by_value: bool = False
+    parts_known: list[str] = field(default_factory=list)
     home: Any = None
     parts: dict[str, Part] = field(default_factory=dict)
     read_as: dict[Any, str] = field(default_factory=dict)
@@ -208,6 +209,7 @@ class Derivation:
         self.repeatable, self.stands = other.repeatable, other.stands
         self.stories, self.called = other.stories, other.called
         self.telling, self.by_value = other.telling, other.by_value
+        self.parts_known = other.parts_known
         self.reaching, self.work = other.reaching, other.work
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
@@ -279,7 +281,7 @@ def analyse(
     seen.update({n: met for n, met in outside.items() if isinstance(n, str)})
     d.members.update({n: met for n, met in outside.items() if not isinstance(n, str)})
     scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
-    scope.by_value = d.by_value
+    scope.by_value, scope.parts_known = d.by_value, d.parts_known
     scope.step = partial(d.work.step, source)
     try:
         with d.work.allowed(source, key, outermost, d.endless):

@@ -47,8 +47,7 @@ def bare(cls):
 def has_fields(cls):
     """Return whether the attributes of an object are parts of a structure: user-defined classes.
 
-    Dataclasses and namespaces are structures; enums, exceptions, iterables and objects of libraries
-    are not.
+    Dataclasses and namespaces are; enums, exceptions, iterables and objects of libraries are not.
     """
     if hasattr(cls, "__dataclass_fields__") or cls is types.SimpleNamespace:
         return True
@@ -107,23 +106,23 @@ def descent_step_grad(params, rate, x, y):
     for i in range(len(keys) - 1, -1, -1):
         # params = {name: value - rate * slopes[name] for name, value in params.items()}
         slopes_item = saved.pop()
-        t_bar = entries_bar[keys[i]].copy()
-        t_bar_1 = -t_bar
-        rate_bar = rate_bar + np.sum(t_bar_1 * slopes_item)
-        slopes_bar[keys[i]] += rate * t_bar_1
-        params_bar[keys[i]] += t_bar
+        value_bar = entries_bar[keys[i]].copy()
+        t_bar = -value_bar
+        rate_bar = rate_bar + np.sum(t_bar * slopes_item)
+        slopes_bar[keys[i]] += rate * t_bar
+        params_bar[keys[i]] += value_bar
     # slopes = {"inner": np.outer(slope, x), "outer": np.outer(error, hidden)}
     outer_error_bar = slopes_bar["outer"]
     error_bar = outer_error_bar @ hidden
     hidden_bar = error @ outer_error_bar
     slope_bar = slopes_bar["inner"] @ x
     # slope = params["outer"].T @ error * (1.0 - hidden * hidden)
-    t_bar_2 = slope_bar * t_1
-    t_bar_3 = -slope_bar * t
-    hidden_bar += t_bar_3 * hidden
-    hidden_bar += t_bar_3 * hidden
-    error_bar += params_outer_1_T.T @ t_bar_2
-    params_bar["outer"] += np.transpose(np.outer(t_bar_2, error))
+    t_bar_1 = slope_bar * t_1
+    t_bar_2 = -slope_bar * t
+    hidden_bar += t_bar_2 * hidden
+    hidden_bar += t_bar_2 * hidden
+    error_bar += params_outer_1_T.T @ t_bar_1
+    params_bar["outer"] += np.transpose(np.outer(t_bar_1, error))
     # error = params["outer"] @ hidden - y
     hidden_bar += params_outer.T @ error_bar
     params_bar["outer"] += np.outer(error_bar, hidden)

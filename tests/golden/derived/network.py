@@ -58,8 +58,7 @@ def bare(cls):
 def has_fields(cls):
     """Return whether the attributes of an object are parts of a structure: user-defined classes.
 
-    Dataclasses and namespaces are structures; enums, exceptions, iterables and objects of libraries
-    are not.
+    Dataclasses and namespaces are; enums, exceptions, iterables and objects of libraries are not.
     """
     if hasattr(cls, "__dataclass_fields__") or cls is types.SimpleNamespace:
         return True
