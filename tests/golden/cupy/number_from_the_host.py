@@ -8,6 +8,5 @@ def number_from_the_host_grad(x, rate):
     # return cp.sum(y * y)
     y_bar = 2.0 * y
     # y = x - rate * cp.cos(x)
-    x_bar = rate * y_bar * cp.sin(x)
-    x_bar += y_bar
-    return x_bar
+    y_bar += rate * y_bar * cp.sin(x)
+    return y_bar
