@@ -8,6 +8,7 @@ import inspect
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import s2sad
 from s2sad import kinds as K
@@ -427,3 +428,71 @@ def test_what_an_inner_function_gives_may_be_what_it_captures():
     point = np.array([0.31, 0.71, -0.38])
     slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-7, atol=1e-9)
+
+
+UNITS = {"a": np.array([2.0]), "b": np.array([3.0])}
+
+
+class Row:
+    def __init__(self, unit, width):
+        self.unit = unit
+        self.width = width
+
+
+class Pile:
+    def __init__(self):
+        self.rows = []
+
+    def put(self, row):
+        self.rows.append(row)
+        return self
+
+
+def piled(x):
+    pile = Pile()
+    for i, width in enumerate(x):
+        pile.put(Row(UNITS["ab"[i % 2]], width))
+    return pile
+
+
+def holds_what_lives_outside(x):
+    return sum(np.sum(row.unit) * row.width**2 for row in piled(x).rows)
+
+
+def left_outside(x):
+    row = Row(UNITS["a"], x)
+    UNITS["c"] = row
+    row.width = 2.0 * x
+    return x
+
+
+def finds_what_was_left(x):
+    return left_outside(x[0]) * UNITS["c"].width
+
+
+def test_what_a_function_makes_may_hold_what_lives_outside():
+    point = np.array([0.3, 0.7, 1.1])
+    got = s2sad.grad(holds_what_lives_outside)(point)
+    np.testing.assert_allclose(got, 2 * point * np.array([2.0, 3.0, 2.0]))
+    with pytest.raises(s2sad.UnsupportedError, match="lasts from call to call"):
+        s2sad.grad(finds_what_was_left)(point)
+
+
+def weighed(path):
+    highest = np.maximum.accumulate(path)
+    total = 0.0
+    for i in range(len(path)):
+        total = total + path[i] * highest[i]
+    return total
+
+
+def needs_a_helper_named_as_a_variable_is(x):
+    path = x * x
+    return scipy.stats.skew(path) + weighed(path)
+
+
+def test_helpers_have_names_that_functions_derived_before_leave_free():
+    f = needs_a_helper_named_as_a_variable_is
+    point = np.array([0.3, 0.7, 1.1])
+    slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-6)
