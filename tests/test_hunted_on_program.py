@@ -4,6 +4,7 @@ They are held beside central differences: tangents and gradients.
 """
 
 import copy
+import functools
 import inspect
 
 import numpy as np
@@ -459,15 +460,18 @@ def holds_what_lives_outside(x):
     return sum(np.sum(row.unit) * row.width**2 for row in piled(x).rows)
 
 
+LEFT = {"a": Row(None, 1.0)}
+
+
 def left_outside(x):
-    row = Row(UNITS["a"], x)
-    UNITS["c"] = row
+    row = Row(None, x)
+    LEFT["a"] = row
     row.width = 2.0 * x
     return x
 
 
 def finds_what_was_left(x):
-    return left_outside(x[0]) * UNITS["c"].width
+    return left_outside(x[0]) * LEFT["a"].width
 
 
 def test_what_a_function_makes_may_hold_what_lives_outside():
@@ -493,6 +497,48 @@ def needs_a_helper_named_as_a_variable_is(x):
 
 def test_helpers_have_names_that_functions_derived_before_leave_free():
     f = needs_a_helper_named_as_a_variable_is
+    point = np.array([0.3, 0.7, 1.1])
+    slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-6)
+
+
+class Queue:
+    def __init__(self, rate, served):
+        self.rate = rate
+        self.served = served
+
+    @property
+    def load(self):
+        return self.rate / self.served
+
+    def waits(self, x, slow=1.0, times=1):
+        return self.rate * x**2 * slow * times
+
+
+class Shared(Queue):
+    @property
+    def load(self):
+        return super().load / 2.0
+
+
+def a_property_of_a_base(x):
+    return Shared(x[0], x[1]).load ** 2 + Queue.load.fget(Shared(x[1], x[2]))
+
+
+def a_method_is_handed_keywords(x):
+    waits = Queue(x[0], 2.0).waits
+    return waits(x[1], times=2) + {"a": waits}["a"](x[2], slow=x[0])
+
+
+def a_partial_is_called_with_keywords(x):
+    bound = functools.partial(Queue.waits, Queue(x[0], 2.0), slow=x[1])
+    return bound(x[2]) + sum(bound(x[0], slow=s, times=2) for s in (0.5, x[2])) * bound(x=x[1])
+
+
+@pytest.mark.parametrize(
+    "f", [a_property_of_a_base, a_method_is_handed_keywords, a_partial_is_called_with_keywords]
+)
+def test_what_is_bound_takes_keywords_and_properties_have_getters(f):
     point = np.array([0.3, 0.7, 1.1])
     slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-6)
