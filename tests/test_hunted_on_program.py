@@ -542,3 +542,38 @@ def test_what_is_bound_takes_keywords_and_properties_have_getters(f):
     point = np.array([0.3, 0.7, 1.1])
     slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-6)
+
+
+class Station:
+    def __init__(self, rate):
+        self.rate = rate
+
+
+class Counter(Station):
+    def __init__(self, rate, places):
+        super().__init__(rate)
+        self.places = places
+
+
+class Closed(Station):
+    places = None
+
+
+def some_have_an_attribute(x):
+    stations = [Station(x[0]), Counter(x[1], x[2])]
+    return sum(s.rate * getattr(s, "places", 2.0) for s in stations)
+
+
+def an_attribute_is_none(x):
+    total = 0.0
+    for s in [Station(x[0]), Counter(x[1], x[2]), Closed(x[2])]:
+        places = getattr(s, "places", 2.0)
+        total = total + (s.rate**2 if places is None else s.rate * places)
+    return total if getattr(Closed(x[0]), "places", 2.0) is None else total * x[0]
+
+
+@pytest.mark.parametrize("f", [some_have_an_attribute, an_attribute_is_none])
+def test_attributes_that_some_objects_have(f):
+    point = np.array([0.3, 0.7, 1.1])
+    slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-6)
