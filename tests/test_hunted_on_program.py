@@ -4,10 +4,12 @@ They are held beside central differences: tangents and gradients.
 """
 
 import copy
+import functools
 import inspect
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import s2sad
 from s2sad import kinds as K
@@ -441,6 +443,154 @@ def test_what_an_inner_function_gives_may_be_what_it_captures():
     point = np.array([0.31, 0.71, -0.38])
     slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-7, atol=1e-9)
+
+
+UNITS = {"a": np.array([2.0]), "b": np.array([3.0])}
+
+
+class Row:
+    def __init__(self, unit, width):
+        self.unit = unit
+        self.width = width
+
+
+class Pile:
+    def __init__(self):
+        self.rows = []
+
+    def put(self, row):
+        self.rows.append(row)
+        return self
+
+
+def piled(x):
+    pile = Pile()
+    for i, width in enumerate(x):
+        pile.put(Row(UNITS["ab"[i % 2]], width))
+    return pile
+
+
+def holds_what_lives_outside(x):
+    return sum(np.sum(row.unit) * row.width**2 for row in piled(x).rows)
+
+
+LEFT = {"a": Row(None, 1.0)}
+
+
+def left_outside(x):
+    row = Row(None, x)
+    LEFT["a"] = row
+    row.width = 2.0 * x
+    return x
+
+
+def finds_what_was_left(x):
+    return left_outside(x[0]) * LEFT["a"].width
+
+
+def test_what_a_function_makes_may_hold_what_lives_outside():
+    point = np.array([0.3, 0.7, 1.1])
+    got = s2sad.grad(holds_what_lives_outside)(point)
+    np.testing.assert_allclose(got, 2 * point * np.array([2.0, 3.0, 2.0]))
+    with pytest.raises(s2sad.UnsupportedError, match="lasts from call to call"):
+        s2sad.grad(finds_what_was_left)(point)
+
+
+def weighed(path):
+    highest = np.maximum.accumulate(path)
+    total = 0.0
+    for i in range(len(path)):
+        total = total + path[i] * highest[i]
+    return total
+
+
+def needs_a_helper_named_as_a_variable_is(x):
+    path = x * x
+    return scipy.stats.skew(path) + weighed(path)
+
+
+def test_helpers_have_names_that_functions_derived_before_leave_free():
+    f = needs_a_helper_named_as_a_variable_is
+    point = np.array([0.3, 0.7, 1.1])
+    slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-6)
+
+
+class Queue:
+    def __init__(self, rate, served):
+        self.rate = rate
+        self.served = served
+
+    @property
+    def load(self):
+        return self.rate / self.served
+
+    def waits(self, x, slow=1.0, times=1):
+        return self.rate * x**2 * slow * times
+
+
+class Shared(Queue):
+    @property
+    def load(self):
+        return super().load / 2.0
+
+
+def a_property_of_a_base(x):
+    return Shared(x[0], x[1]).load ** 2 + Queue.load.fget(Shared(x[1], x[2]))
+
+
+def a_method_is_handed_keywords(x):
+    waits = Queue(x[0], 2.0).waits
+    return waits(x[1], times=2) + {"a": waits}["a"](x[2], slow=x[0])
+
+
+def a_partial_is_called_with_keywords(x):
+    bound = functools.partial(Queue.waits, Queue(x[0], 2.0), slow=x[1])
+    return bound(x[2]) + sum(bound(x[0], slow=s, times=2) for s in (0.5, x[2])) * bound(x=x[1])
+
+
+@pytest.mark.parametrize(
+    "f", [a_property_of_a_base, a_method_is_handed_keywords, a_partial_is_called_with_keywords]
+)
+def test_what_is_bound_takes_keywords_and_properties_have_getters(f):
+    point = np.array([0.3, 0.7, 1.1])
+    slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-6)
+
+
+class Station:
+    def __init__(self, rate):
+        self.rate = rate
+
+
+class Counter(Station):
+    def __init__(self, rate, places):
+        super().__init__(rate)
+        self.places = places
+
+
+class Closed(Station):
+    places = None
+
+
+def some_have_an_attribute(x):
+    stations = [Station(x[0]), Counter(x[1], x[2])]
+    return sum(s.rate * getattr(s, "places", 2.0) for s in stations)
+
+
+def an_attribute_is_none(x):
+    total = 0.0
+    for s in [Station(x[0]), Counter(x[1], x[2]), Closed(x[2])]:
+        places = getattr(s, "places", 2.0)
+        total = total + (s.rate**2 if places is None else s.rate * places)
+    return total if getattr(Closed(x[0]), "places", 2.0) is None else total * x[0]
+
+
+@pytest.mark.parametrize("f", [some_have_an_attribute, an_attribute_is_none])
+def test_attributes_that_some_objects_have(f):
+    point = np.array([0.3, 0.7, 1.1])
+    slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-6)
 
 
 def remembered(x):

@@ -322,3 +322,12 @@ def changed(groups):
 def test_a_table_that_a_called_function_may_reach_is_refused():
     with pytest.raises(s2sad.UnsupportedError, match="`table` is unpacked here and may be changed"):
         s2sad.grad(of_a_table_in_a_list)(0.7)
+
+
+def integers_are_unpacked(x):
+    at = np.array([3, 4])
+    return x * np.hypot(*at) + np.arctan2(*at) * x
+
+
+def test_integers_fill_what_a_ufunc_takes():
+    assert s2sad.grad(integers_are_unpacked)(0.5) == pytest.approx(5.0 + np.arctan2(3, 4))

@@ -211,7 +211,10 @@ class Applied:
         return plain and {k.arg for k in node.keywords} <= {"initial"}
 
     def partial(self, node: Node) -> Node:
-        """`partial(f, a)` becomes `lambda *rest: f(a, *rest)`, with a held under a fresh name."""
+        """`partial(f, a)` becomes `lambda *rest, **more: f(a, *rest, **more)`, with a held.
+
+        What a call names takes the place of what the partial names.
+        """
         parts = []
         own: list[str] = []
         for arg in [*node.args, *(k.value for k in node.keywords)]:
@@ -222,23 +225,32 @@ class Applied:
                 value = name(held)
                 own.append(held)
             parts.append(value)
-        keywords = [
-            gast.keyword(k.arg, v)
-            for k, v in zip(node.keywords, parts[len(node.args) :], strict=True)
-        ]
-        rest = self.names.fresh("rest")
-        inner = gast.Call(
-            parts[0],
-            [*parts[1 : len(node.args)], gast.Starred(name(rest), gast.Load())],
-            keywords,
+        made = handing_on(
+            parts[: len(node.args)], self.names, node.keywords, parts[len(node.args) :]
         )
-        vararg = gast.Name(rest, gast.Param(), None, None)
-        args = gast.arguments([], [], vararg, [], [], None, [])
+        args = made.args
         if self.depth:
             # A partial keeps what it was made with; a variable of the loop does not.
             args.kwonlyargs = [gast.Name(n, gast.Param(), None, None) for n in own]
             args.kw_defaults = [name(n) for n in own]
-        made = gast.Lambda(args, locate(inner, node))
         for n in walk(made):
             locate(n, node)
         return made
+
+
+def handing_on(
+    bound: list[Node], names: Names, keywords: Iterable[Node] = (), values: Iterable[Node] = ()
+) -> Node:
+    """Return `lambda *rest, **more: f(a, *rest, **more)` for what is bound, `f` and `a`.
+
+    What a call names takes the place of keywords that are bound.
+    """
+    rest, more = names.fresh("rest"), names.fresh("more")
+    named = [None if k.arg is None else constant(k.arg) for k in keywords]
+    given: Node = gast.Dict([*named, None], [*values, name(more)]) if named else name(more)
+    func, *args = bound
+    inner = gast.Call(
+        func, [*args, gast.Starred(name(rest), gast.Load())], [gast.keyword(None, given)]
+    )
+    vararg, kwarg = (gast.Name(n, gast.Param(), None, None) for n in (rest, more))
+    return gast.Lambda(gast.arguments([], [], vararg, [], [], kwarg, []), inner)

@@ -209,9 +209,9 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             )
         parent = self.parent(node.func)
         if parent is not None:
-            own = gast.Name(self.fn.__code__.co_varnames[0], gast.Load(), None, None)
             func = locate(attribute(name(parent), node.func.attr), node.func)
-            return locate(gast.Call(func, [locate(own, node), *node.args], node.keywords), node)
+            given = [locate(self.own(), node), *node.args]
+            return locate(gast.Call(func, given, node.keywords), node)
         if fn is list and len(node.args) == 1 and isinstance(node.args[0], gast.ListComp):
             return node.args[0]
         if fn is dict and len(node.args) == 1 and not node.keywords:
@@ -240,6 +240,22 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return node
         return located(call("list", node), node)
 
+    def visit_Attribute(self, node: Node) -> Node:
+        """`super().area` of a property is what its getter gives: `Base.area.fget(self)`."""
+        home = None if id(node) in self.called else source_class(self.fn)
+        base = self.parent(node)
+        self.generic_visit(node)
+        if home is None or base is None or not isinstance(node.ctx, gast.Load):
+            return node
+        if not isinstance(inspect.getattr_static(home.__mro__[1], node.attr), property):
+            return node
+        getter = attribute(attribute(name(base), node.attr), "fget")
+        return located(gast.Call(getter, [self.own()], []), node)
+
+    def own(self) -> Node:
+        """Return a read of what a method is called on."""
+        return gast.Name(self.fn.__code__.co_varnames[0], gast.Load(), None, None)
+
     def visit_Subscript(self, node: Node) -> Node:
         """`globals()["scale"]` is the global of this name, where no other variable has it."""
         self.generic_visit(node)
@@ -249,7 +265,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return node
         code = self.fn.__code__
         others = {*self.locals, *code.co_varnames, *code.co_cellvars, *code.co_freevars}
-        return node if key in others else locate(name(key), node)
+        return node if key in others else locate(name(str(key)), node)
 
     def visit_BinOp(self, node: Node) -> Node:
         self.generic_visit(node)

@@ -133,10 +133,11 @@ class Expressions(Applied):
         if not isinstance(node, gast.Attribute) or not self.is_path(node.value):
             return False
         owner = from_outside(node.value, self.source.fn)
-        if isinstance(owner, types.ModuleType):
+        if isinstance(owner, types.ModuleType | property):
             return True
         # An object's attribute is never asked for here: a property may change the object.
-        return isinstance(owner, type) and callable(getattr(owner, node.attr, None))
+        held = getattr(owner, node.attr, None) if isinstance(owner, type) else None
+        return callable(held) or isinstance(held, property)
 
     def is_builtin(self, node: Node) -> bool:
         """Say whether this is the name of a builtin, and denotes that."""

@@ -27,8 +27,10 @@ from collections.abc import Callable
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
+from s2sad.capture.applied import handing_on
 from s2sad.kinds import Kind
 from s2sad.names import Names
 from s2sad.nodes import (
@@ -270,20 +272,14 @@ class _Spreader:
         static = inspect.getattr_static(kind.cls, value.attr, None)
         if not isinstance(static, types.FunctionType) or value.attr in dict(kind.fields):
             return []
-        held, rest = value.value.id, self.names.fresh("rest")
+        held = value.value.id
         before: Block = []
         outside = held not in self.function.locals
         if outside or self.writes.get(held, 0) > 1:
             held = self.temp(held)
             before.append(locate(assign(held, clone(value.value)), s))
             self.origins[before[0]] = self.origins.get(s, s)
-        call_ = gast.Call(
-            gast.Attribute(name(held), value.attr, gast.Load()),
-            [gast.Starred(name(rest), gast.Load())],
-            [],
-        )
-        vararg = gast.Name(rest, gast.Param(), None, None)
-        s.value = gast.Lambda(gast.arguments([], [], vararg, [], [], None, []), call_)
+        s.value = handing_on([attribute(name(held), value.attr)], self.names)
         for n in walk(s.value):
             locate(n, value)
         self.changed = True
@@ -338,7 +334,8 @@ class _Spreader:
     ) -> tuple[list[str], bool]:
         """Return the parameters still to be filled by position, and whether all of them must be."""
         signature = self.signature(node)
-        if signature is None and floats:
+        fn = getattr(self.kinds.of.get(node.func), "value", None)
+        if signature is None and (floats or isinstance(fn, np.ufunc)):
             signature = self.library_signature(node)
         if signature is None:
             return [], False

@@ -154,7 +154,8 @@ def _structures(
             continue
         before = kinds.before.get(w.statement, {})
         shared = facts.sharing(w.statement, w.base)
-        if any("@" not in n for n in shared - function.locals):
+        outside = {n for n in shared - function.locals if "@" not in n}
+        if any(K.may_hold(k, w.owner) for n in outside for k in _of_outside(kinds, n)):
             continue  # what lives outside keeps what the function leaves in it
         shared &= function.locals
         holders = {n for n in shared if K.may_hold(before.get(n, K.UNBOUND), w.owner)}
@@ -162,6 +163,12 @@ def _structures(
     for w in facts.writes:
         if w.statement in facts.structures:
             facts.slots |= facts.partners(w.statement, w.base) & function.locals
+
+
+def _of_outside(kinds: KindFacts, variable: str) -> list[K.Kind]:
+    """Return the kinds that a variable from outside has where it is read."""
+    read = [k for n, k in kinds.of.items() if isinstance(n, gast.Name) and n.id == variable]
+    return read or [K.UNKNOWN]
 
 
 def _holders(function: Function, facts: Aliases) -> None:

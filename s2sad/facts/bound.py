@@ -159,14 +159,24 @@ class _Bound(Rewriter):
 
 
 def handed_on(kind: Kind) -> Node | None:
-    """Return the call in a lambda that only hands on what it is given: `lambda *rest: f(*rest)`."""
-    node = kind.node if isinstance(kind, K.LocalFunction) else None
-    if not isinstance(node, gast.Lambda) or node.args.vararg is None or node.args.args:
+    """Return the call in a lambda that only hands on what it is given, without what is named then.
+
+    lambda *rest, **more: f(a, *rest, **{"k": k, **more})        ->        f(a, *rest, k=k)
+    """
+    node: Any = kind.node if isinstance(kind, K.LocalFunction) else None
+    if not isinstance(node, gast.Lambda) or not (node.args.vararg and node.args.kwarg):
         return None
-    call = node.body
-    last = call.args[-1] if isinstance(call, gast.Call) and call.args else None
-    given = getattr(last.value, "id", "") if isinstance(last, gast.Starred) else ""
-    return call if given == node.args.vararg.id else None
+    call, own = node.body, (node.args.vararg.id, node.args.kwarg.id)
+    if node.args.args or not isinstance(call, gast.Call) or len(call.keywords) != 1:
+        return None
+    more = call.keywords[0].value
+    named = [*zip(more.keys, more.values, strict=True)] if isinstance(more, gast.Dict) else []
+    last = named.pop()[1] if named else more
+    first = call.args[-1].value if call.args and isinstance(call.args[-1], gast.Starred) else None
+    if (getattr(first, "id", ""), getattr(last, "id", "")) != own or None in dict(named):
+        return None
+    keywords = [gast.keyword(key.value, value) for key, value in named]
+    return gast.Call(call.func, call.args, keywords)
 
 
 def _names(place: Node) -> set[str]:

@@ -30,6 +30,7 @@ from s2sad.nodes import (
     all_inside,
     assign,
     block_writes,
+    call,
     clone,
     constant,
     locate,
@@ -92,10 +93,9 @@ class _ByName(Rewriter):
             return self._done(fn, owner, word, value.args[2:])
         read = gast.Attribute(clone(owner), word, gast.Load())
         if fn is getattr and len(value.args) == 3:
-            has = self._has(owner, word)
-            if has is None:
-                return None
-            return [gast.Assign(s.targets, read if has else clone(value.args[2]), None)]
+            kind = self.kind(owner)
+            options = kind.inside if kind.how == "option" else (kind,)
+            return self._with_default(s, read, {_has(k, word) for k in options})
         return [gast.Assign(s.targets, read, None)] if fn is getattr else None
 
     def _done(self, fn: Any, owner: Node, word: str, rest: Block) -> Block | None:
@@ -112,14 +112,16 @@ class _ByName(Rewriter):
         plain = isinstance(word, str) and word.isidentifier() and not word.startswith("__")
         return word if plain else None
 
-    def _has(self, owner: Node, word: str) -> bool | None:
-        kind = self.kind(owner)
-        if not isinstance(kind, K.Obj):
+    def _with_default(self, s: Node, read: Node, has: set[bool | None]) -> Block | None:
+        """Return what reads an attribute that some of the objects have; None where nobody knows."""
+        if None in has:
             return None
-        if inspect.getattr_static(kind.cls, "__getattr__", None) is not None:
-            return None
-        static = inspect.getattr_static(kind.cls, word, None)
-        return word in dict(kind.fields) or static is not None
+        there = gast.Assign(s.targets, read, None)
+        missing = gast.Assign([clone(t) for t in s.targets], clone(s.value.args[2]), None)
+        if len(has) == 1:
+            return [there if True in has else missing]
+        test = call("hasattr", *map(clone, s.value.args[:2]))
+        return [gast.If(test, [there], [missing])]
 
     # loops
 
@@ -258,3 +260,15 @@ class _ByName(Rewriter):
         items = kind.items if isinstance(kind, K.Tuple | K.List) else None
         found = getattr(items[turn], "value", None) if items and turn < len(items) else None
         return found if isinstance(found, str) else None
+
+
+def _has(kind: K.Kind, word: str) -> bool | None:
+    """Say whether an object has an attribute; None of what may work it out when it is asked."""
+    if kind == K.NONE:
+        return hasattr(None, word)
+    if not isinstance(kind, K.Obj):
+        return None
+    if inspect.getattr_static(kind.cls, "__getattr__", None) is not None:
+        return None
+    held = inspect.getattr_static(kind.cls, word, K.MISSING)
+    return word in dict(kind.fields) or held is not K.MISSING

@@ -160,8 +160,8 @@ def _has(kind: K.Obj, attr: str) -> bool:
     """Say whether an object may have an attribute: by itself, by its class, or by `__getattr__`."""
     if not attr or attr.startswith("__i") or attr in dict(kind.fields):
         return True
-    static = [inspect.getattr_static(kind.cls, n, None) for n in (attr, "__getattr__")]
-    return any(found is not None for found in static)
+    static = [inspect.getattr_static(kind.cls, n, K.MISSING) for n in (attr, "__getattr__")]
+    return any(found is not K.MISSING for found in static)
 
 
 def _with(test: Node, call_: Node, held: str) -> Node:

@@ -501,7 +501,8 @@ def _into_buffer(
 def outside_of(function: Function, write: Write, memory: Memory) -> set[str]:
     """Return the names from outside the function whose memory a write in place may change."""
     shared = memory.aliases.sharing(write.statement, write.base)
-    return {n for n in shared if "@" not in n} - function.locals
+    outside = {n for n in shared if "@" not in n} - function.locals
+    return outside & memory.aliases.structures.get(write.statement, outside)
 
 
 def refuse_globals(function: Function) -> None:

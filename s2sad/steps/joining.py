@@ -20,7 +20,7 @@ from s2sad.steps.needless import without_operators
 from s2sad.steps.parts import Part
 from s2sad.steps.within import settle_inside
 from s2sad.syntax.decided import Decided, verdict
-from s2sad.write.clashes import settle_names
+from s2sad.write.clashes import bound_in, settle_names
 from s2sad.write.compact import compact
 from s2sad.write.copies import prelude
 from s2sad.write.explained import explain_zeros
@@ -40,6 +40,7 @@ def add(d: Derivation, node: Node, fn: Any, a: Analysed) -> None:
     if a in d.told:
         d.stories[node.name] = a, d.told[a].renamed(table)
     d.functions.append(node)
+    d.refs.names.take(*bound_in(node))  # what is imported later has a name that it leaves free
     if fn in d.read_as:
         settle_in(d, node.name, d.parts[d.read_as[fn]])
         return

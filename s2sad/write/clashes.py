@@ -38,7 +38,7 @@ def settle_names(
         fn = origins.get(node.name)
         if fn is None:
             continue
-        bound = _bound(node)
+        bound = bound_in(node)
         for name in sorted(bound & ours):
             raise _refusal(fn, name, "derived code needs that name for something else")
         for name in _builtins_called(node):
@@ -52,7 +52,8 @@ def settle_names(
             cells[node.name][name] = own
 
 
-def _bound(node: Node) -> set[str]:
+def bound_in(node: Node) -> set[str]:
+    """Return the names that a derived function gives a meaning of its own."""
     args = node.args
     listed = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
     return {a.id for a in listed if a is not None} | block_writes(node.body)
