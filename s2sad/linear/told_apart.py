@@ -414,7 +414,7 @@ class _Look:
         """Look at a call of the user's function: at what it returns, and what it changes."""
         noted, facts = _noted(op), self.table.facts
         (out,), call = noted.op.outs, noted.call
-        if given_twice(self.sweep, noted):
+        if given_twice(self.sweep, noted, self.table):
             yield "memory that stands in two arguments of a call that writes it"
         everything = {**call.given, **call.extra}
         given = {o.name for p in everything.values() for o in parts_of(p) if isinstance(o, Var)}

@@ -15,7 +15,7 @@ from s2sad.linear.operands import kind_of
 from s2sad.linear.ready import NOTHING_MET, Meets
 from s2sad.linear.run_again import check_again, is_run_again, run_again
 from s2sad.linear.sweep_state import Reason, Sweep, owned
-from s2sad.linear.tangent_table import Tangents, tangent_kind
+from s2sad.linear.tangent_table import Table, Tangents, tangent_kind
 from s2sad.linear.turned_slots import complete, made_by_rule
 from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of, refuse_rebinding
 from s2sad.linear.user_calls import Given as Gathered
@@ -194,7 +194,7 @@ def met_by(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> Meets:
         if isinstance(o, Var) and (o in t.table.facts.written or sweep.written.of(o))
         if sweep.written.after(op, o) or sweep.is_handed(o)
     }
-    found |= given_twice(sweep, noted)
+    found |= given_twice(sweep, noted, t.table)
     (out,) = noted.op.outs
     written = out in t.table.facts.written and sweep.written.after(op, out)
     later = written or sweep.is_handed(out)
@@ -204,17 +204,28 @@ def met_by(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> Meets:
     return Meets(lent, guarded.arrivals.get(op.origin, NOTHING_MET))
 
 
-def given_twice(sweep: Sweep, noted: CallOfUser) -> set[str]:
+def given_twice(sweep: Sweep, noted: CallOfUser, table: Table) -> set[str]:
     """Return the parameters that may share memory with others, of which the call writes one."""
-    memory = sweep.written.memory
-    written = {memory.of(p.object) for p in noted.op.writes if isinstance(p.object, Var)}
-    holders: dict[Var, list[str]] = {}
-    for p, given in {**noted.call.given, **noted.call.extra}.items():
-        for o in parts_of(given):
-            root = memory.of(o) if isinstance(o, Var) else None
-            if root is not None and root in written:
-                holders.setdefault(root, []).append(p)
-    return {p for shared in holders.values() if len(shared) > 1 for p in shared}
+    aliases, found = table.facts.aliases, set[str]()
+    everything = {**noted.call.given, **noted.call.extra}
+    parts = [(p, _roots(sweep, o)) for p, given in everything.items() for o in parts_of(given)]
+    for w in aliases.writes:
+        if w.statement is noted.op.origin and w.how == "call":
+            shared = aliases.sharing(w.statement, w.base) | {w.base}
+            holders = [p for p, roots in parts if not roots.isdisjoint(shared)]
+            found |= {*holders} if len(holders) > 1 else set()
+    return found
+
+
+def _roots(sweep: Sweep, operand: Operand) -> set[str]:
+    """Return the names of the memory that an operand is, or is a part of."""
+    v = P.variable(operand)
+    if v is None or K.shares_nothing(v.kind):
+        return set()
+    made = sweep.makers.get(v)
+    if v.name or made is None:
+        return {v.name}
+    return {n for o in P.operands(made) for n in _roots(sweep, o)}
 
 
 def pass_on(
