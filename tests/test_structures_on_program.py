@@ -1010,12 +1010,6 @@ def test_a_cotangent_that_is_given_stays_what_it_is(f):
     np.testing.assert_allclose(pull(bar), expected)
 
 
-def test_what_a_helper_of_a_derived_text_refuses_has_a_place_of_the_users():
-    with pytest.raises(s2sad.Error, match="cannot differentiate its line") as caught:
-        s2sad.hvp(written_where_it_is_an_array, (X,), (X,))
-    assert "in written_where_it_is_an_array" in str(caught.value)
-
-
 @pytest.mark.parametrize("f", LISTS_FOR_RULES)
 def test_second_derivatives_of_lists_for_rules(f):
     direction = np.array([0.4, -0.3, 0.8])
