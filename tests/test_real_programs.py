@@ -454,9 +454,42 @@ def makes_an_object_of_keywords(x):
     return a.mass * b.mass + a.radius * b.radius
 
 
+class Ball:
+    def __init__(self, centre, radius):
+        self.centre, self.radius = centre, radius
+
+    def size(self):
+        return self.radius**2 * self.centre
+
+
+def nearest(balls, bound):
+    hit = None
+    for b in balls:
+        if b.centre < bound:
+            hit = b
+    return bound, hit
+
+
+def asks_an_object_or_none(x):
+    balls, total = [Ball(x, 1.0), Ball(x * x, x), Ball(x**3, 3.0)], 0.0
+    for t in (0.1, 0.45, 0.6):
+        bound, hit = nearest(balls, t)
+        if hit is None:
+            total += x * bound
+        else:
+            total += hit.size() * hit.centre
+            hit.centre = hit.centre * x
+    return total + sum(b.size() for b in balls) + nearest(balls, 0.6)[1].radius
+
+
 @pytest.mark.parametrize(
     "f",
-    [calls_what_a_field_holds, makes_an_object_of_an_array, makes_an_object_of_keywords],
+    [
+        calls_what_a_field_holds,
+        makes_an_object_of_an_array,
+        makes_an_object_of_keywords,
+        asks_an_object_or_none,
+    ],
 )
 def test_objects_that_are_made_and_asked(f):
     test_real_programs(f, lambda: (0.7,))

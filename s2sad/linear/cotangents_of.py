@@ -343,6 +343,8 @@ class Cotangents:
 
         Structures have shadows that are found by identity, where there are any: they get none.
         """
+        if bar.perhaps and isinstance(value, Var):
+            bar = self.settled(bar, value)
         if bar.value is not None:
             return bar.value
         kind = K.without_none(kind_of(value))
@@ -354,8 +356,6 @@ class Cotangents:
                 found.append(P.Const(None))
                 continue
             item = part_of(self.t, value, kind, i)
-            if part is not None and part.perhaps and isinstance(item, Var):
-                part = self.settled(part, item)
             if part is None and not self.is_part_shadowed(k):
                 found.append(nothing(self.t, item, k))
             else:

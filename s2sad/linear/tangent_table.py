@@ -230,7 +230,7 @@ class Table:
             return False  # an object of a class that has no derivative
         if isinstance(v.kind, K.Unknown):
             raise self.undecided(self.binds(v), v.kind)
-        return K.differentiable(v.kind) or K.is_container(v.kind)
+        return K.differentiable(v.kind) or K.is_container(K.without_none(v.kind))
 
     def acts(self, region: P.Region) -> bool:
         """Say whether something in a region writes memory that has a shadow, or is a hook."""

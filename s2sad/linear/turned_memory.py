@@ -232,9 +232,10 @@ def turned_field(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     if owner not in sweep.values:
         return  # zeros that are made of no tangent
     classes = K.Obj if acc.shadows is None else K.Obj | K.OneOf
-    if not isinstance(sweep.values[owner].kind, classes):
+    kind, part = K.without_none(sweep.values[owner].kind), sweep.values[out].kind
+    if not isinstance(kind, classes):
         raise NotYet("an attribute of what is no object")
-    kind, part, buffer = sweep.values[owner].kind, sweep.values[out].kind, acc.buffer(owner)
+    buffer = acc.buffer(owner)
     if isinstance(part, K.Tuple):
         old = acc.t.emit(op.primitive, (buffer,), tangent_kind(part))
         put_field(acc.t, buffer, kind, word, _with_parts(acc, old, bar, part))
