@@ -16,6 +16,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.facts.fence import (
+    outside_of,
     outside_written,
     refuse_globals,
     refuse_hidden_appends,
@@ -102,6 +103,7 @@ def derive(
     refuse_flags(d, [analysed, *d.analysed.values()])
     _note_written(d, analysed)
     refuse_stored_after_reading(d)
+    _refuse_stored_values(d)
     check_rounds(d, find_target, None if request.mode == "reverse" else analysed)
     check_untouched(d)
     add(d, node, analysed.scope.fn, analysed)
@@ -117,6 +119,20 @@ def _rest_constant(
     first = analyse(own, fn, params)
     written = places_written(first.function, first.kinds, memory_of(own, first), slots=True)
     return others_constant(params, request.picked, written)
+
+
+def _refuse_stored_values(d: Derivation) -> None:
+    """Refuse to know a value in an object outside where the program stores something outside."""
+    for a in d.analysed.values() if d.parts_known else ():
+        memory = memory_of(d, a)
+        for w in memory.writes:
+            if outside_of(a.function, w, memory):
+                raise UnsupportedError(
+                    f"What {d.parts_known[0]} holds decides what this program does, and the "
+                    "program stores something outside.",
+                    remedy="Pass what it depends on as an argument.",
+                    place=a.function.source.place(a.function.origins.get(w.statement, w.statement)),
+                )
 
 
 def _note_written(d: Derivation, entry: Analysed) -> None:

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+import operator
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -154,6 +156,28 @@ class KindFacts:
     lengths: dict[str, int] = field(default_factory=dict)
     left: dict[str, Kind] = field(default_factory=dict)
     result: Kind = UNBOUND
+
+
+def each_kind(envs: Iterable[Mapping[str, Kind]]) -> Iterator[tuple[str, Kind]]:
+    """Yield the kinds that names have, each once, in order.
+
+    Most names have the kind that they had a statement before: this is no loop over them.
+    """
+    seen: set[tuple[str, int]] = set()
+    last: Mapping[str, Kind] = {}
+    for env in envs:
+        new: Iterable[tuple[str, Kind]] = env.items()
+        if [*env][: len(last)] == [*last]:
+            changed = map(operator.is_not, env.values(), last.values())
+            new = itertools.chain(
+                itertools.compress(env.items(), changed),
+                itertools.islice(env.items(), len(last), None),
+            )
+        for n, kind in new:
+            if (n, id(kind)) not in seen:
+                seen.add((n, id(kind)))
+                yield n, kind
+        last = env
 
 
 Names = frozenset[str]
@@ -376,12 +400,15 @@ class Link:
     """A name is surely this view of another name; `owner` is the kind of that one.
 
     `maybe` says that it is this view or a copy, which only memory tells when the program runs;
-    `fixed` that NumPy gives the view read-only.
+    `fixed` that NumPy gives the view read-only. The view reads the names in `read`; `text` is
+    equal for views that are written alike.
     """
 
     value: Any
     base: str
     owner: Kind
+    read: Names
+    text: Any
     maybe: bool = False
     fixed: bool = False
 
@@ -394,16 +421,17 @@ class Aliases:
     another name. `arrays` are the names of arrays that are written in place or share memory with
     such an array when it is written; `slots` are those of structures whose items are. `touched` are
     the names whose content a statement changes; `structures` are, for a statement that writes an
-    item of a structure, the names that may hold that structure, and `regaining` those that may
-    hold it at some time, and do again where the program is undone;
+    item of a structure, the names that may hold that structure; `everywhere` are the pairs of all
+    statements together;
     `made` are the names that are bound once, to a list or dict that is written out there;
     `result` is what the function's result may share memory with; `same` are the calls that bind
     a variable to the very array that it was: `A = fill(A)`.
     A name with an @ is a ghost: what a name was before it was bound anew, or on entry.
     """
 
-    pairs_before: dict[Any, dict[str, Names]] = field(default_factory=dict)
-    pairs_after: dict[Any, dict[str, Names]] = field(default_factory=dict)
+    pairs_before: dict[Any, Mapping[str, Names]] = field(default_factory=dict)
+    pairs_after: dict[Any, Mapping[str, Names]] = field(default_factory=dict)
+    everywhere: Mapping[str, Names] = field(default_factory=dict)
     links_before: dict[Any, dict[str, Link]] = field(default_factory=dict)
     links_after: dict[Any, dict[str, Link]] = field(default_factory=dict)
     ghosts: dict[tuple[Any, str], str] = field(default_factory=dict)
@@ -415,7 +443,6 @@ class Aliases:
     slots: Names = NONE
     made: Names = NONE
     structures: dict[Any, Names] = field(default_factory=dict)
-    regaining: dict[Any, Names] = field(default_factory=dict)
     result: Names = NONE
     same: frozenset[Any] = NONE
 
@@ -430,6 +457,15 @@ class Aliases:
         if statement in self.structures:
             shared &= self.structures[statement]
         return shared | {name}
+
+    def ghosts_of(self, name: str, statement: Any) -> Names:
+        """Return what stands for the memory of what a name was before a statement bound it.
+
+        Where nobody knows: of all it ever was. Arrays and structures alone have ghosts.
+        """
+        if (statement, name) in self.ghosts:
+            return frozenset({self.ghosts[statement, name]})
+        return frozenset(g for (_, n), g in self.ghosts.items() if n == name)
 
     def writers(self) -> dict[Any, Names]:
         """Return the calls that write arrays they are given, with all that shares their memory."""
@@ -464,30 +500,9 @@ class Aliases:
         whole = (getattr(place, "value", None), getattr(func, "value", None))
         return any(isinstance(n, gast.Name) and n.id == write.base for n in whole)
 
-    def ghosts_of(self, name: str, statement: Any = None) -> Names:
-        """Return what stands for the memory of what a name was before a statement bound it.
-
-        Without a statement: of all it ever was. Arrays and structures alone have ghosts.
-        """
-        if statement is not None and (statement, name) in self.ghosts:
-            return frozenset({self.ghosts[statement, name]})
-        known = {g for (_, n), g in self.ghosts.items() if n == name}
-        return frozenset(known | {f"{name}@last"})
-
-    def reaching(self, statement: Any, name: str) -> Names:
-        """Return all names and ghosts whose content a write through a name changes."""
-        shared = self.sharing(statement, name)
-        if statement in self.regaining:
-            known = self.regaining[statement]
-            shared = frozenset(n for n in shared if "@" in n or n in known)
-        return shared | {f"{n}@last" for n in shared if "@" not in n}
-
     def ever(self, name: str) -> Names:
         """Return the names that may share a name's memory anywhere."""
-        found: Names = frozenset({name})
-        for pairs in self.pairs_after.values():
-            found |= pairs.get(name, NONE)
-        return found
+        return self.everywhere.get(name, NONE) | {name}
 
 
 @dataclass(frozen=True)

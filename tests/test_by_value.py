@@ -182,3 +182,10 @@ def test_an_emitted_file_holds_for_the_values_it_was_derived_for(tmp_path, monke
             derived.loss_grad(X, "tanh")
     for name in ("switched_model", "switched_grad"):
         sys.modules.pop(name)
+
+
+def test_a_report_says_for_which_values_it_holds():
+    told = str(s2sad.explain(by_flag, wrt=0, args=(X, True, "full", 3)))
+    assert "derived for verbose == True, mode == 'full', n == 3" in told
+    assert "SPEC == 'i,j->ij', what AXES holds" not in told
+    assert "what AXES holds, SPEC == 'i,j->ij'" in str(s2sad.explain(from_globals, args=(X,)))

@@ -356,9 +356,23 @@ def asked_by_methods_with_names_of_dicts(x):
     return held.scale * b[0] + held.pop(1)
 
 
+def arrays_in_a_list_over_their_norms(x):
+    rows, norms = [], np.zeros(2)
+    for k in range(2):
+        row = x * (k + 1.0) + x[k]
+        norms[k] = np.linalg.norm(row)
+        rows.append(row / norms[k])
+    return np.sum(np.stack(rows)[:, 0] ** 2) + norms[0]
+
+
 @pytest.mark.parametrize(
     "f",
-    [beside_how_it_began, captured_bound_anew_and_written, asked_by_methods_with_names_of_dicts],
+    [
+        beside_how_it_began,
+        captured_bound_anew_and_written,
+        asked_by_methods_with_names_of_dicts,
+        arrays_in_a_list_over_their_norms,
+    ],
 )
 def test_gradients_that_a_blind_hunt_found_wrong(f):
     point = np.array([0.32, 0.76, -0.4])
@@ -427,3 +441,112 @@ def test_what_an_inner_function_gives_may_be_what_it_captures():
     point = np.array([0.31, 0.71, -0.38])
     slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-7, atol=1e-9)
+
+
+def remembered(x):
+    known = {}
+
+    def steps(n):
+        if n in known:
+            return known[n]
+        known[n] = x[n] if n < 2 else steps(n - 1) * x[0] + steps(n - 2)
+        return known[n]
+
+    return steps(4)
+
+
+def filled_by_calls_of_itself(x):
+    def walk(n, found):
+        if n == 0:
+            return x[2]
+        t = walk(n - 1, found)
+        if found:
+            t = t * found[-1]
+        found.append(x[n] * t)
+        return t
+
+    return walk(2, [])
+
+
+@pytest.mark.parametrize("f", [remembered, filled_by_calls_of_itself])
+def test_a_function_changes_what_it_hands_to_itself(f):
+    point = np.array([0.31, 0.71, -0.38])
+    slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    _, pullback = s2sad.vjp(f, point)
+    for got in (s2sad.grad(f)(point), pullback(1.0), pullback(1.0)):
+        np.testing.assert_allclose(got, slopes, rtol=1e-7, atol=1e-9)
+
+
+def a_tuple_of_memory_in_a_loop_that_is_left(x):
+    pair = (x * 2.0, x * 3.0)
+    for i in range(3):
+        y, z = pair
+        z[0] = x[1]
+        y[1] = z[2]
+        if i == 1:
+            break
+        pair = (z, pair[0])
+    return np.sum(pair[0]) + np.sum(pair[1] ** 2)
+
+
+def a_tuple_of_memory_in_a_loop_that_is_left_in_a_loop(x):
+    pair = (x * 2.0, [x * 3.0])
+    for i in range(3):
+        pair[1][0][0] = x[1]
+        for j in range(2):
+            if i + j == 2:
+                return np.sum(pair[0]) + np.sum(pair[1][0] ** 2)
+        if x[0] > 9.0:
+            break
+        pair = (pair[0] * x[2], pair[1])
+    return np.sum(pair[0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        a_tuple_of_memory_in_a_loop_that_is_left,
+        a_tuple_of_memory_in_a_loop_that_is_left_in_a_loop,
+    ],
+)
+def test_what_a_round_would_hand_on_is_not_there_where_it_leaves_the_loop(f):
+    point = np.array([0.31, 0.71, -0.38])
+    slopes = [(f(point + e) - f(point - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(s2sad.grad(f)(point), slopes, rtol=1e-7, atol=1e-9)
+
+
+def test_a_cell_that_is_bound_in_between_is_bound_anew():
+    def bound_twice_at_once(x):
+        n = 1
+
+        def item():
+            return x[n]
+
+        n, n = 2, n
+        return item() * x[0]
+
+    point = np.array([0.31, 0.71, -0.38])
+    value, gradient = s2sad.value_and_grad(bound_twice_at_once)(point)
+    assert value == bound_twice_at_once(point)
+    np.testing.assert_allclose(gradient, [0.71, 0.31, 0.0])
+
+
+def a_number_times_an_array_where_both_may_stand_still(x):
+    y = np.sin(x)
+    y = np.tanh(x[2]) * (y[1:] - y[:-1])
+
+    def later(n):
+        if n == 0:
+            return y * 1.0
+        z = later(n - 1)
+        z[n] *= 2.0
+        return z
+
+    x = later(1)
+    return np.sum(x)
+
+
+def test_a_number_and_an_array_are_tested_for_zero_together():
+    f = a_number_times_an_array_where_both_may_stand_still
+    slope = (f(X + 1e-6 * DOT) - f(X - 1e-6 * DOT)) / 2e-6
+    np.testing.assert_allclose(s2sad.jvp(f, (X.copy(),), (DOT,))[1], slope, rtol=1e-6)

@@ -186,7 +186,35 @@ def into_the_target(x):
     return np.sum(out * out)
 
 
+def bound_in_what_is_returned(x):
+    s = x[2]
+
+    def times(v):
+        nonlocal s
+        return (s := s * v)
+
+    return times(x[0]) + s * times(x[1])
+
+
+def handed_through(x):
+    s = x[2]
+
+    def both():
+        nonlocal s
+
+        def times(v):
+            nonlocal s
+            s = s * v
+            return s
+
+        return times(x[0]) + times(x[1])
+
+    return both() * s
+
+
 FOLLOWED = [
+    bound_in_what_is_returned,
+    handed_through,
     summed,
     in_operands,
     read_before_the_call,

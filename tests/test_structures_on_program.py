@@ -1010,6 +1010,14 @@ def test_a_cotangent_that_is_given_stays_what_it_is(f):
     np.testing.assert_allclose(pull(bar), expected)
 
 
+def test_second_derivatives_of_what_is_written_where_it_is_an_array():
+    direction = np.array([0.4, -0.3, 0.8])[: len(X)]
+    gradient = s2sad.grad(written_where_it_is_an_array)
+    change = (gradient(X + 1e-6 * direction) - gradient(X - 1e-6 * direction)) / 2e-6
+    found = s2sad.hvp(written_where_it_is_an_array, (X,), (direction,))
+    np.testing.assert_allclose(found, change, rtol=1e-6, atol=1e-8)
+
+
 @pytest.mark.parametrize("f", LISTS_FOR_RULES)
 def test_second_derivatives_of_lists_for_rules(f):
     direction = np.array([0.4, -0.3, 0.8])
@@ -1516,3 +1524,72 @@ def test_numbers_come_among_integers(f):
     made = pipeline.derive(Request(f, params, ("y",), True, "grad"), HIGHER)
     found = loaded(printed(made), made)[made.entry](0.7)
     assert found == pytest.approx((f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6)
+
+
+class History:
+    def __init__(self):
+        self.values, self.named, self.total = [], {"u": [], "v": []}, 0.0
+
+    def add(self, x):
+        self.values.append(x)
+        self.named["u"].append(x * 2.0)
+        self.total = self.total + x
+
+
+def lists_in_an_object(x):
+    h = History()
+    for v in x:
+        h.add(v)
+        h.named["v"].append(h.values[-1] * h.total)
+    return sum(h.values) * sum(h.named["v"]) + h.named["u"][0]
+
+
+def lists_in_a_dict(x):
+    log = {"a": [], "b": [x[0]]}
+    for v in x:
+        log["a"].append(v * v)
+        log["b"].append(log["b"][-1] * v)
+    return np.sum(np.array(log["a"])) * log["b"][-1]
+
+
+def a_list_that_is_replaced(x):
+    log = {"a": [1.0 * x[0]]}
+    a = log["a"]
+    a.append(x[1])
+    log["a"] = [x[2]]
+    log["a"].append(a[1] * 2.0)
+    return sum(a) * sum(log["a"])
+
+
+def lists_taken_apart(x):
+    pair = [x * 1.0, x + 1.0]
+    for k in range(3):
+        a, b = pair
+        pair[k % 2] = a * b * 0.5
+        a, _ = pair
+        pair[1] = pair[1] + a
+    a, b = pair
+    return a @ b
+
+
+def arrays_of_other_lengths(x):
+    state = {"s": x * 1.0, "n": 1.0}
+    for k in range(2):
+        s = state["s"]
+        state["s"] = np.concatenate([s, s[:1] * x[k]])
+    return np.sum(state["s"] ** 2)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lists_in_an_object, lists_in_a_dict, a_list_that_is_replaced, lists_taken_apart]
+    + [arrays_of_other_lengths],
+    ids=lambda f: f.__name__,
+)
+def test_parts_that_are_in_use_while_something_changes(f):
+    x = np.array([0.7, 0.4, 1.2])
+    slopes = [(f(x + e) - f(x - e)) / 2e-6 for e in np.eye(3) * 1e-6]
+    np.testing.assert_allclose(s2sad.grad(f)(x), slopes, rtol=1e-7, atol=1e-8)
+    _, pullback = s2sad.vjp(f, x)
+    for _ in range(2):
+        np.testing.assert_allclose(pullback(1.0), slopes, rtol=1e-7, atol=1e-8)

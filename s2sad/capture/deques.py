@@ -66,7 +66,8 @@ def as_lists(body: Block, denoted: Denoted, names: Names, candidates: set[str]) 
     """Let local deques be lists, in place; return the names of new variables."""
     if denoted(name("len")) is not len or denoted(name("list")) is not list:
         return set()
-    found = {n: made for n in candidates if (made := _makers(body, n, denoted)) is not None}
+    there = candidates & _bound_to_deques(body, denoted)
+    found = {n: made for n in there if (made := _makers(body, n, denoted)) is not None}
     known: dict[str, _Deque] = {}
     for n, made in sorted(found.items()):
         if not made or not all(_looks(u, n, denoted) for u in uses_of(body, n)):
@@ -78,6 +79,18 @@ def as_lists(body: Block, denoted: Denoted, names: Names, candidates: set[str]) 
     if known:
         _block(body, known, denoted)
     return {d.longest for d in known.values() if d.longest is not None}
+
+
+def _bound_to_deques(body: Block, denoted: Denoted) -> set[str]:
+    """Return the names that some statement binds to a deque."""
+    return {
+        s.targets[0].id
+        for s in all_inside(body)
+        if isinstance(s, gast.Assign)
+        and isinstance(s.targets[0], gast.Name)
+        and isinstance(s.value, gast.Call)
+        and denoted(s.value.func) is collections.deque
+    }
 
 
 def _makers(body: Block, variable: str, denoted: Denoted) -> list[Node] | None:

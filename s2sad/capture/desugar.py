@@ -238,7 +238,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
     def visit_Subscript(self, node: Node) -> Node:
         """`globals()["scale"]` is the global of this name, where no other variable has it."""
         self.generic_visit(node)
-        made, key = node.value, getattr(node.slice, "value", None)
+        made, key = node.value, str(getattr(node.slice, "value", ""))
         asked = isinstance(made, gast.Call) and self.denoted(made.func) is globals
         if not asked or not isinstance(node.ctx, gast.Load) or not is_attribute(node.slice):
             return node

@@ -376,7 +376,8 @@ class _Writer:
 
     def returned(self, s: Node, around: _Taken) -> Block:
         """Return what returns a value with what is given back, once that is computed."""
-        if s.value is None or not self.calls_in(s.value):
+        bound = set() if s.value is None else names_written(s.value)
+        if s.value is None or not (self.calls_in(s.value) or bound & {*around.gives}):
             return [self.given_back(around, s.value)]
         word = self.unread()
         before = self.statement(locate(gast.Assign([store(word)], s.value, None), s), around)

@@ -44,10 +44,9 @@ from s2sad.stages import (
 from s2sad.syntax.flow import free_names, live_in
 from s2sad.syntax.fresh import shown_by
 from s2sad.syntax.left import leaves
+from s2sad.syntax.pairs import NOBODY, Numbered, Pairs
 
-Pairs = dict[str, frozenset[str]]
 Links = dict[str, Link]
-NOBODY: frozenset[str] = frozenset()
 
 
 Viewed = Callable[[Any], "tuple[Node, Node] | None"]
@@ -74,14 +73,15 @@ def alias(
     is, with that argument.
     """
     worker = _Walker(function, kinds, writes, returned, rebinding, viewed, opaque or {})
-    pairs: Pairs = {}
+    pairs = Pairs(worker.numbered)
     entry = kinds.before.get(function.node.body[0], {})
     for p in function.params:
         if not shares_nothing(entry.get(p, K.UNKNOWN)):
-            _unite(pairs, p, frozenset({argument(p)}))
+            pairs.unite(*(pairs.numbered.bits((n,)) for n in (p, argument(p))))
     worker.block(function.node.body, (pairs, {}))
     facts = worker.facts
     facts.writes = tuple(writes)
+    facts.everywhere = worker.everywhere()
     facts.made = _made(function)
     given = NOBODY.union(*(facts.arguments(w) for w in writes if w.in_array))
     read = frozenset({function.result}) | visible | (given - block_writes(function.node.body))
@@ -149,10 +149,6 @@ def _structures(
     function: Function, kinds: KindFacts, facts: Aliases, plain: frozenset[Any]
 ) -> None:
     """Note of every statement that changes a structure who may hold that structure."""
-    ever: dict[str, dict[int, K.Kind]] = {}
-    for env in (*kinds.before.values(), *kinds.after.values()) if facts.writes else ():
-        for n, kind in env.items():
-            ever.setdefault(n, {})[id(kind)] = kind
     for w in facts.writes:
         if not w.in_container or w.statement in plain:
             continue
@@ -163,9 +159,6 @@ def _structures(
         shared &= function.locals
         holders = {n for n in shared if K.may_hold(before.get(n, K.UNBOUND), w.owner)}
         facts.structures[w.statement] = frozenset(holders | {w.base})
-        facts.regaining[w.statement] = frozenset(
-            n for n in shared if any(K.may_hold(k, w.owner) for k in ever.get(n, {}).values())
-        )
     for w in facts.writes:
         if w.statement in facts.structures:
             facts.slots |= facts.partners(w.statement, w.base) & function.locals
@@ -196,6 +189,12 @@ def argument(parameter: str) -> str:
 State = tuple[Pairs, Links]
 
 
+def _link_to(
+    value: Node, base: str, owner: K.Kind, maybe: bool = False, fixed: bool = False
+) -> Link:
+    return Link(value, base, owner, frozenset(names_read(value)), key(value), maybe, fixed)
+
+
 class _Walker:
     def __init__(
         self,
@@ -214,6 +213,8 @@ class _Walker:
         self.function = function
         self.kinds = kinds
         self.facts = Aliases()
+        self.left: dict[Any, State] = {}
+        self.numbered = Numbered()
         self.writes: dict[Any, list[Write]] = {}
         for w in writes:
             self.writes.setdefault(w.statement, []).append(w)
@@ -223,6 +224,14 @@ class _Walker:
             for n in walk(s):
                 if isinstance(n, gast.FunctionDef | gast.Lambda):
                     self.captured |= free_names(n) & function.locals
+
+    def everywhere(self) -> Pairs:
+        """Return the pairs that there are behind any statement."""
+        found = Pairs(self.numbered)
+        for pairs in {id(pairs): pairs for pairs in self.facts.pairs_after.values()}.values():
+            assert isinstance(pairs, Pairs)
+            found.add(pairs)
+        return found
 
     def note(self, statement: Any, live: frozenset[str]) -> None:
         self.facts.live_after[statement] = live | self.captured
@@ -234,7 +243,7 @@ class _Walker:
     def block(self, body: Block, state: State) -> State:
         for s in body:
             self.facts.pairs_before[s], self.facts.links_before[s] = state
-            state = self.statement(s, state)
+            state = self.left[s] = self.statement(s, state)
             self.facts.pairs_after[s], self.facts.links_after[s] = state
         return state
 
@@ -279,9 +288,8 @@ class _Walker:
         """
         out = self.block(s.orelse, self.block(s.body, state))
         for inner in all_inside(s.body) if s in self.function.half else ():
-            if inner in self.facts.pairs_after:
-                on_the_way = self.facts.pairs_after[inner], self.facts.links_after[inner]
-                state = _join(state, on_the_way)
+            if inner in self.left:
+                state = _join(state, self.left[inner])
         for h in s.handlers:
             bound = names_written(h.name) if isinstance(h.name, gast.AST) else set()
             out = _join(out, self.block(h.body, _forget(state, bound)))
@@ -340,7 +348,7 @@ class _Walker:
             return {}
         names = [e.id if isinstance(e, gast.Name) else "" for e in target.elts]
         return {
-            n: Link(subscript(name(value.id), constant(at)), value.id, owner)
+            n: _link_to(subscript(name(value.id), constant(at)), value.id, owner)
             for at, n in enumerate(names)
             if names.count(n) == 1
         }
@@ -353,24 +361,26 @@ class _Walker:
         `item` is the view that it is where it gets a part of what is unpacked.
         """
         pairs, links = self._kept(s, value, state)
-        old = pairs.get(n, NOBODY)
+        bits = pairs.numbered.bits
         after = self.kinds.after.get(s, {}).get(n, K.UNKNOWN)
         given = frozenset() if shares_nothing(after) else self._sources(value)
         ghost = self.facts.ghosts.setdefault((s, n), f"{n}@{len(self.facts.ghosts)}")
-        pairs = dict(pairs)
-        _unite(pairs, ghost, old | (pairs.get(ghost, NOBODY) - {n}))
-        partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | (given - {n})
         link = self._link(s, n, value, after) if item is False else None
-        partners -= self._elsewhere(link, pairs, links)
+        if not (given or link or item or pairs.bits(n) or K.holds_more(after)):
+            return pairs, _unlinked(links, n)
+        pairs = pairs.copy()
+        pairs.unite(bits((ghost,)), pairs.bits(n))
+        partners = pairs.around(given)
+        partners &= ~bits(self._elsewhere(link, pairs, links))
         if n in given:
-            partners |= {ghost}
+            partners |= bits((ghost,))
         if not K.holds_more(after):
-            partners -= {TWICE}
+            partners &= ~bits((TWICE,))
         elif self._twice(value, state[0]):
-            partners |= {TWICE}
-        partners |= self._stopped(n, value, after) if given else NOBODY
-        pairs = _without(pairs, n)
-        _unite(pairs, n, partners - {n})
+            partners |= bits((TWICE,))
+        partners |= bits(self._stopped(n, value, after) if given else NOBODY)
+        pairs.forget(n)
+        pairs.unite(bits((n,)), partners)
         links = _unlinked(links, n)
         if isinstance(item, Link) and isinstance(after, K.Array):
             link = item
@@ -446,10 +456,9 @@ class _Walker:
         )
         if not given:
             return state
-        pairs = dict(state[0])
+        pairs = state[0].copy()
         kept = self.facts.calls.setdefault(s, f"call@{len(self.facts.calls)}")
-        partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given)) | given
-        _unite(pairs, kept, partners - {kept})
+        pairs.unite(pairs.numbered.bits((kept,)), pairs.around(given))
         return pairs, state[1]
 
     def _captured_by(self, node: Node) -> tuple[str, ...]:
@@ -468,7 +477,7 @@ class _Walker:
             if view is not None:
                 owner = self.kinds.of.get(view[1], K.UNKNOWN)
                 if n != view[1].id:
-                    return Link(view[0], view[1].id, owner)
+                    return _link_to(view[0], view[1].id, owner)
                 if isinstance(view[0], gast.Name):
                     self.facts.same |= {s}
                 return None
@@ -476,7 +485,7 @@ class _Walker:
         if base is None or base.id not in self.function.locals:
             return None
         maybe, fixed = self._how(value)
-        return Link(value, base.id, self.kinds.of.get(base, K.UNKNOWN), maybe, fixed)
+        return _link_to(value, base.id, self.kinds.of.get(base, K.UNKNOWN), maybe, fixed)
 
     def _how(self, value: Node) -> tuple[bool, bool]:
         """Say of a view whether it may be a copy, and whether it is read-only."""
@@ -499,9 +508,9 @@ class _Walker:
             return None
         if isinstance(value, gast.Name | gast.Subscript):
             named = isinstance(value, gast.Name) or isinstance(owner, K.BuiltIn)
-            return Link(value, base.id, owner) if named else None
+            return _link_to(value, base.id, owner) if named else None
         if isinstance(value, gast.Attribute) and isinstance(owner, K.Obj):
-            return Link(value, base.id, owner) if value.attr in dict(owner.fields) else None
+            return _link_to(value, base.id, owner) if value.attr in dict(owner.fields) else None
         return None
 
     def _viewed(self, value: Node) -> Node | None:
@@ -552,22 +561,19 @@ class _Walker:
         known = self.kinds.before.get(s, {})
         met = {n for n in self.opaque.get(s, ()) if not shares_nothing(known.get(n, K.UNKNOWN))}
         if len(met) > 1:
-            pairs = dict(pairs)
-            partners = frozenset().union(*(pairs.get(n, NOBODY) for n in met)) | met
-            for n in sorted(met):
-                _unite(pairs, n, partners - {n})
+            pairs = pairs.copy()
+            pairs.unite(pairs.numbered.bits(met), pairs.around(met))
         for w in self.writes.get(s, ()):
             given = appended(s, w, self.kinds)
             if not given or (w.how == "call" and is_marks(w.owner)):
                 continue  # what is put among numbers shares no memory
-            pairs = dict(pairs)
+            pairs = pairs.copy()
             holders = pairs.get(w.base, NOBODY) | {w.base}
             whole = {h for h in holders if K.holds_more(known.get(h, K.UNBOUND))} | {w.base}
-            if any(({g} | pairs.get(g, NOBODY)) & whole for g in given):
-                given |= {TWICE}  # in one of the structures that hold what is added to
-            partners = frozenset().union(*(pairs.get(g, NOBODY) for g in given - {TWICE})) | given
-            for holder in holders:
-                _unite(pairs, holder, partners - {holder})
+            partners = pairs.around(given)
+            if partners & pairs.numbered.bits(whole):
+                partners |= pairs.numbered.bits((TWICE,))  # it holds what is added to
+            pairs.unite(pairs.numbered.bits(holders), partners)
         for w in self.writes.get(s, ()):
             if isinstance(w.owner, K.Array):
                 continue
@@ -642,52 +648,26 @@ def basic_index(index: Node, kinds: KindFacts) -> bool:
     )
 
 
-def _unite(pairs: Pairs, name: str, others: frozenset[str]) -> None:
-    if not others:
-        return
-    pairs[name] = pairs.get(name, NOBODY) | others
-    for n in others:
-        pairs[n] = pairs.get(n, NOBODY) | {name}
-
-
-def _without(pairs: Pairs, name: str) -> Pairs:
-    others = pairs.pop(name, NOBODY)
-    for n in others:
-        left = pairs.get(n, NOBODY) - {name}
-        if left:
-            pairs[n] = left
-        else:
-            pairs.pop(n, None)
-    return pairs
-
-
 def _unlinked(links: Links, name: str) -> Links:
-    return {
-        n: link for n, link in links.items() if n != name and name not in names_read(link.value)
-    }
+    return {n: link for n, link in links.items() if n != name and name not in link.read}
 
 
 def _forget(state: State, names: set[str]) -> State:
-    pairs, links = dict(state[0]), state[1]
+    pairs, links = state[0].copy(), state[1]
     for n in names:
-        pairs = _without(pairs, n)
+        pairs.forget(n)
         links = _unlinked(links, n)
     return pairs, links
 
 
 def _join(one: State, other: State) -> State:
-    pairs = dict(one[0])
-    for n, partners in other[0].items():
-        pairs[n] = pairs.get(n, NOBODY) | partners
-    links = {
-        n: v for n, v in one[1].items() if n in other[1] and key(v.value) == key(other[1][n].value)
-    }
-    return pairs, links
+    links = {n: v for n, v in one[1].items() if n in other[1] and v.text == other[1][n].text}
+    return one[0].joined(other[0]), links
 
 
 def _same(one: State, other: State) -> bool:
-    return one[0] == other[0] and _keys(one[1]) == _keys(other[1])
+    return one[0].sets == other[0].sets and _keys(one[1]) == _keys(other[1])
 
 
 def _keys(links: Mapping[str, Link]) -> dict[str, Any]:
-    return {n: key(v.value) for n, v in links.items()}
+    return {n: v.text for n, v in links.items()}

@@ -31,6 +31,7 @@ from s2sad.nodes import (
     compare,
     locate,
     name,
+    names_read,
     walk,
 )
 from s2sad.stages import Function, KindFacts
@@ -57,14 +58,13 @@ class _Dispatch(Rewriter):
     def _tested(self, s: Node) -> Block:
         """Return what computes, before a branch, the one call in its test."""
         env = self.kinds.before.get(s, {})
-        several = {n for n, k in env.items() if isinstance(k, K.OneOf)}
-        calls = [n for n in walk(s.test) if isinstance(n, gast.Call)] if several else []
+        calls = [n for n in walk(s.test) if isinstance(n, gast.Call)]
         lazy = (gast.BoolOp, gast.IfExp, *SCOPES, gast.ListComp, gast.GeneratorExp)
         if len(calls) != 1 or any(isinstance(n, lazy) for n in walk(s.test)):
             return []
         func = calls[0].func
         owner = func.value if isinstance(func, gast.Attribute) else func
-        if _id(owner) not in several:
+        if not isinstance(env.get(_id(owner)), K.OneOf):
             return []
         lines = self.lines("asked = v", v=calls[0])
         held = lines[0].targets[0].id
@@ -80,7 +80,7 @@ class _Dispatch(Rewriter):
         if not isinstance(s, _SIMPLE) or s not in self.kinds.before:
             return None
         env = self.kinds.before[s]
-        several = {n for n, k in env.items() if isinstance(k, K.OneOf)}
+        several = {n for n in names_read(s) if isinstance(env.get(n), K.OneOf)}
         found = self._asked(s, several) if several else None
         if found is None:
             return None

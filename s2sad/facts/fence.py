@@ -38,6 +38,7 @@ from s2sad.kinds import Kind
 from s2sad.known.unread import by_cause, undecided
 from s2sad.nodes import all_inside, children, names_read, names_written, walk
 from s2sad.stages import Activity, Function, KindFacts, Link, Names, Write
+from s2sad.syntax.decided import is_word
 from s2sad.syntax.flow import free_names, live_in
 
 Env = dict[str, Kind]
@@ -199,11 +200,14 @@ def _told(link: Link, old: Kind | None, new: Kind | None, after: Env, kinds: Kin
 def _tells(old: Kind | None, new: Kind | None, constants: bool = False) -> bool:
     """Say whether tests by kinds alone may come out another way after a structure has changed.
 
-    `is None`, isinstance and hasattr are such tests, and so is what a cached property holds. With
-    `constants`, it tells, too, that a number which had no derivative may have one.
+    `is None`, isinstance and hasattr are such tests, those of known values, and what a cached
+    property holds. With `constants`, it tells, too, that a number which had no derivative may have
+    one.
     """
     if old is None or new is None or type(old) is not type(new):
         return type(old) is not type(new)
+    if is_word(old):
+        return old != new
     if isinstance(old, K.Obj | K.Dict | K.List):
         if isinstance(old.rest, K.Unbound):
             return False

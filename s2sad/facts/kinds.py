@@ -48,6 +48,7 @@ from s2sad.facts.passing import Proved
 from s2sad.facts.paths import drop_cases, join_envs
 from s2sad.facts.results import binary_kind, element_kind, enumerated, item_kind
 from s2sad.facts.scope import Scope, imported
+from s2sad.facts.tested import rebound_within
 from s2sad.facts.tries import Tries
 from s2sad.facts.truth import narrowed, pattern_truth, truth
 from s2sad.kinds import MISSING, Kind
@@ -65,7 +66,7 @@ from s2sad.nodes import (
 )
 from s2sad.selected import worked_out
 from s2sad.stages import Function, KindFacts, Loop
-from s2sad.syntax.decided import decided
+from s2sad.syntax.decided import decided, unsettled
 
 
 def once(loop: Loop) -> Loop:
@@ -84,7 +85,8 @@ def infer(
     `left` says of a call of the user's function what the structures are that it has changed.
     """
     walker = _Walker(function, scope, callee, left)
-    env = walker.block(function.node.body[:-1], dict(params))
+    begun = {n: unsettled(k) if n in walker.rebound else k for n, k in params.items()}
+    env = walker.block(function.node.body[:-1], begun)
     walker.facts.result = env.get(function.result, K.NONE)
     walker.facts.left = left_behind(function, params, env, walker.facts, walker.changed)
     walker.facts.of[function.node.body[-1].value] = walker.facts.result
@@ -100,6 +102,7 @@ class _Walker(Tries):
         self.left = left
         self.changed: dict[str, Kind] = {}
         self.depth = -1
+        self.rebound = rebound_within(function.node.body)
         self.parts = parts_of(function.node.body, function.loops)
         self.homes = homes_of(function.node.body, self.parts, function.params)
         self.copies = copies_of(function.node.body, function.params)
@@ -292,7 +295,7 @@ class _Walker(Tries):
         if isinstance(target, gast.Name):
             if target.id in self.function.held:
                 env.update({n: outlived(k, target.id) for n, k in env.items()})
-            env[target.id] = kind
+            env[target.id] = unsettled(kind) if target.id in self.rebound else kind
         elif isinstance(target, gast.Tuple | gast.List):
             kind = K.without_none(kind)
             for position, part in enumerate(target.elts):

@@ -7,7 +7,7 @@ import gast
 from s2sad import kinds as K
 from s2sad.kinds import Kind
 from s2sad.nodes import Node, names_read, names_written
-from s2sad.stages import KindFacts
+from s2sad.stages import KindFacts, each_kind
 
 
 def name_kinds(facts: KindFacts) -> dict[str, Kind]:
@@ -19,6 +19,10 @@ def name_kinds(facts: KindFacts) -> dict[str, Kind]:
     everywhere: dict[str, Kind] = {}
     out: dict[str, Kind] = {}
     captured: set[str] = set()
+    for n, k in each_kind((*facts.before.values(), *facts.after.values())):
+        _joined(everywhere, n, k)
+        if type(k) is K.LocalFunction:
+            captured.update(k.variables)
     for table, names_in in ((facts.before, names_read), (facts.after, names_written)):
         for s, env in table.items():
             heads = _heads(s)
@@ -26,11 +30,6 @@ def name_kinds(facts: KindFacts) -> dict[str, Kind]:
             if isinstance(s, gast.For | gast.While):
                 for n in mentioned & facts.before.get(s.body[0], {}).keys():
                     _joined(out, n, facts.before[s.body[0]][n])
-            for n, k in env.items():
-                if everywhere.get(n) is not k:
-                    _joined(everywhere, n, k)
-                    if type(k) is K.LocalFunction:
-                        captured.update(k.variables)
             for n in sorted(mentioned & env.keys()):
                 _joined(out, n, env[n])
     whole = {n: k for n, k in everywhere.items() if n in captured or n not in out}

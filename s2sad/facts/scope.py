@@ -18,6 +18,7 @@ from s2sad import registry
 from s2sad.derivative import is_decorated
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.by_value import with_values
+from s2sad.syntax.decided import is_word
 
 _CODE = (types.FunctionType, property, staticmethod, classmethod, functools.cached_property)
 
@@ -34,6 +35,7 @@ class Scope:
     stands: Any = None
     step: Callable[[Any], None] = field(default=lambda statement: None)
     by_value: bool = False
+    parts_known: list[str] = field(default_factory=list)
 
     @property
     def cells(self) -> Mapping[str, types.CellType]:
@@ -52,9 +54,15 @@ class Scope:
         return value
 
     def kind(self, value: Any, path: str, literal: bool = False) -> Kind:
-        """Return the kind of what stands outside, with its words and numbers where these count."""
+        """Return the kind of what stands outside, with its words and numbers where these count.
+
+        What is found in an object or a dict is noted: the program might store another value there.
+        """
         kind = K.kind_of(value, path, literal)
-        return with_values(kind, value) if self.by_value else kind
+        known = with_values(kind, value) if self.by_value else kind
+        if known != kind and ("." in path or not (is_word(known) or isinstance(known, K.Tuple))):
+            self.parts_known.append(path)
+        return known
 
     def path(self, node: Any) -> Any:
         """Return the object a dotted name denotes, where it starts outside the function."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from s2sad import kinds as K
@@ -44,7 +45,7 @@ def check_stopped(
                     raise _refusal(function, s, n)
 
 
-def _written(n: str, pairs: dict[str, frozenset[str]], memory: Memory, kind: K.Kind) -> bool:
+def _written(n: str, pairs: Mapping[str, frozenset[str]], memory: Memory, kind: K.Kind) -> bool:
     """Say whether a name may hold memory that has no derivative there, and is written."""
     shared = pairs.get(n, NOBODY)
     if STOPPED not in shared or K.shares_nothing(kind):

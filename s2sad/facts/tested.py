@@ -51,7 +51,7 @@ def tested(function: Function, kinds: KindFacts) -> dict[Any, Env]:
     return walker.found
 
 
-def _rebound(body: Block) -> frozenset[str]:
+def rebound_within(body: Block) -> frozenset[str]:
     """Return the names that inner functions may bind anew."""
     inner = [n for s in body for n in walk(s) if isinstance(n, gast.FunctionDef | gast.Lambda)]
     found = [n.names for f in inner for n in walk(f) if isinstance(n, gast.Nonlocal | gast.Global)]
@@ -62,7 +62,7 @@ class _Walker:
     def __init__(self, function: Function, kinds: KindFacts) -> None:
         self.loops = function.loops
         self.kinds = kinds
-        self.rebound = _rebound(function.node.body)
+        self.rebound = rebound_within(function.node.body)
         self.found: dict[Any, Env] = {}
 
     def block(self, body: Block, env: Env) -> Env | None:

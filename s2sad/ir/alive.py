@@ -109,8 +109,9 @@ class Backward:
     def bound(self, variables: Iterable[Var], live: Live) -> None:
         """Note variables that are bound at once."""
         found = frozenset(variables)
+        together = live | found
         for v in found:
-            self.defined(v, live | found)
+            self.defined(v, together)
 
     # operations
 

@@ -200,12 +200,14 @@ def _cells(program: P.Program, folder: _Folder) -> dict[Var, Var]:
     found: dict[Var, Var] = {}
 
     def block(b: P.Block, entering: tuple[Var, ...], guards: bool) -> None:
-        fresh = set(entering)
+        fresh, since = set(entering), set[Var]()  # the cells that are bound since then
         for o in b.ops:
             if isinstance(o, Op) and o.primitive.form == "bind":
                 cell, value = o.operands
                 assert isinstance(cell, Var)
                 held = isinstance(value, Var) and value in fresh and folder.uses[value] == 1
+                held = held and cell not in since
+                since.add(cell)
                 if value in folder.values:  # it is computed here, behind what has been bound
                     fresh = set()
                     continue
@@ -215,7 +217,7 @@ def _cells(program: P.Program, folder: _Folder) -> dict[Var, Var]:
                 if guards or value.name == cell.name or folder.loose(value):
                     found[value] = cell
                 continue
-            fresh = set(o.outs) if isinstance(o, Op) else set()
+            fresh, since = set(o.outs) if isinstance(o, Op) else set(), set()
             if not isinstance(o, Op):
                 guarding = [c.guard for c in o.cases] if isinstance(o, P.Match) else []
                 for inner, bound in _entered(o):
@@ -367,6 +369,7 @@ class _Line:
     at: dict[Var, int] = field(default_factory=dict)
     holds: list[frozenset[int]] = field(default_factory=list)
     widths: list[int] = field(default_factory=list)
+    bound: dict[str | Var, int] = field(default_factory=dict)
 
     def add(self, operation: P.Operation) -> None:
         """Let the operands of an operation fold into it."""
@@ -378,7 +381,10 @@ class _Line:
         self.holds.append(held | {here})
         self.widths.append(width + self.folder.width(operation))
         for v in operation.outs:
-            self.at[v] = here
+            self.at[v] = self.bound[v.name] = here
+        for old in operation.operands[:1] if _is_augmented(operation) else ():
+            if isinstance(old, Var):
+                self.bound[old] = here
 
     def end(self, block: P.Block, bare: bool) -> int:
         """Let what a block gives fold into its end, where that is no assignment; say how wide."""
@@ -405,7 +411,7 @@ class _Line:
             wider = width - self.width(v) + self.widths[start]
             if v in lines:
                 continue
-            if self.fits(self.holds[start], here, found) and not self.crosses(v, start, here):
+            if self.fits(self.holds[start], here, found) and not self.crosses(v, start):
                 self.folder.values[v] = self.ops[start]
                 found |= self.holds[start]
                 width = wider
@@ -502,7 +508,7 @@ class _Line:
                     return False
         return True
 
-    def crosses(self, v: Var, start: int, here: int) -> bool:
+    def crosses(self, v: Var, start: int) -> bool:
         """Say whether what a value reads gets a new version before the value is used.
 
         Both versions would be alive then, and one of them would need another name.
@@ -510,12 +516,8 @@ class _Line:
         if self.bare:
             return False
         read = self.folder.leaves(self.ops[start])
-        words = {w.name for w in read} - {""}
-        for operation in self.ops[start + 1 : here]:
-            old = operation.operands[:1] if _is_augmented(operation) else ()
-            if any(w.name in words for w in operation.outs) or read.intersection(old):
-                return True
-        return False
+        met: set[str | Var] = {*read, *(w.name for w in read if w.name)}
+        return any(self.bound.get(w, start) > start for w in met)
 
     def cell_read(self, op: Op, here: int, later: frozenset[int]) -> frozenset[int]:
         """`c += value` reads its cell first."""

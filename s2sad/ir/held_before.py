@@ -76,7 +76,7 @@ def _block(block: P.Block) -> P.Block:
     block = replace(block, ops=tuple(ops))
     for at in reversed(range(len(ops))):
         region = block.ops[at]
-        if isinstance(region, P.If) and region.style == "if":
+        if isinstance(region, P.If) and region.style == "if" and _changed(region):
             block = _held(block, at, region)
     return block
 

@@ -51,6 +51,9 @@ class Interference(Backward):
         for region in P.every(program.block):
             if isinstance(region, P.Collect) and region in fold.whole:
                 self.scope(region)
+        for v, others in [*self.clashes.items()]:
+            for w in others:
+                self.clashes[w].add(v)
 
     def reads(self, operands: Iterable[Operand]) -> Live:
         return self.fold.leaves(operands)
@@ -102,21 +105,15 @@ class Interference(Backward):
     def defined(self, v: Var, live: Live, same: Operand | None = None) -> None:
         if v in self.fold.cells:
             return
-        for other in (*live, *self.lasting):
-            if other is not v and other is not same:
-                self.clash(v, other)
-
-    def clash(self, a: Var, b: Var) -> None:
-        self.clashes[a].add(b)
-        self.clashes[b].add(a)
+        alone = {v, same} if isinstance(same, Var) else {v}
+        self.clashes[v] |= (live | self.lasting if self.lasting else live) - alone
 
     def scope(self, region: P.Collect) -> None:
         """What a comprehension binds hides what is outside, for those who read there."""
         targets = P.flat(region.target)
         inside = self.fold.leaves(read_inside(region)) | set(targets)
         for v in targets:
-            for other in inside - {v}:
-                self.clash(v, other)
+            self.clashes[v] |= inside - {v}
 
 
 def _lasting(program: P.Program, fold: Fold) -> Iterator[Var]:

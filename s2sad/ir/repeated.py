@@ -12,7 +12,7 @@ the last use nobody writes what is read, and the names mean the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from s2sad import kinds as K
@@ -39,6 +39,7 @@ def repeated(reads: Reads) -> frozenset[Var]:
         for v in filter(None, map(P.variable, given)):
             users.setdefault(v, []).append(at)
     made = {v for op in reads.ops for v in op.outs}
+    changes = _changes(reads)
     found: set[Var] = set()
     for at, op in enumerate(reads.ops):
         if not isinstance(op, Op) or len(op.outs) != 1 or not reads.loose(op.outs[0]):
@@ -49,7 +50,7 @@ def repeated(reads: Reads) -> frozenset[Var]:
             continue
         most = len(places) if op.primitive.form == "look" else 2
         if len(places) <= most and _is_short(op, reads, made - found):
-            if _is_still(op, reads, range(at + 1, places[-1])):
+            if _is_still(op, reads, changes, range(at + 1, places[-1])):
                 found.add(out)
     return frozenset(found)
 
@@ -76,15 +77,33 @@ def _is_expression(given: Operand, reads: Reads, made: set[Var]) -> bool:
     return not isinstance(given, Var) or (given in made and reads.loose(given))
 
 
-def _is_still(op: Op, reads: Reads, between: range) -> bool:
+@dataclass(frozen=True)
+class _Changes:
+    """Where operations act, bind a name, or change what a variable holds, in order."""
+
+    acts: Sequence[int]
+    binds: Mapping[str, list[int]]
+    adds: Mapping[Var | None, list[int]]
+
+
+def _changes(reads: Reads) -> _Changes:
+    binds: dict[str, list[int]] = {}
+    adds: dict[Var | None, list[int]] = {}
+    for at, op in enumerate(reads.ops):
+        for v in op.outs:
+            binds.setdefault(v.name, []).append(at)
+        if isinstance(op, Op) and op.primitive.form == "augmented":
+            adds.setdefault(P.variable(op.operands[0]), []).append(at)
+    return _Changes([at for at, op in enumerate(reads.ops) if reads.foot(op).acts], binds, adds)
+
+
+def _is_still(op: Op, reads: Reads, changes: _Changes, between: range) -> bool:
     """Say whether an operation gives the same after those that follow it."""
     foot = reads.foot(op)
+    others = between if foot.acts else (at for at in changes.acts if at in between)
     given = {v for v in map(P.variable, op.operands) if v is not None}
-    words = {v.name for v in given} - {""}
-    for other in (reads.ops[k] for k in between):
-        if not commute(foot, reads.foot(other)) or any(v.name in words for v in other.outs):
-            return False
-        if isinstance(other, Op) and other.primitive.form == "augmented":
-            if P.variable(other.operands[0]) in given:
-                return False
-    return True
+    met = [changes.binds.get(v.name, ()) for v in given if v.name]
+    met += [changes.adds.get(v, ()) for v in given]
+    if any(at in between for places in met for at in places):
+        return False
+    return all(commute(foot, reads.foot(reads.ops[at])) for at in others)

@@ -52,13 +52,13 @@ class Classes:
         return self.members.get(self.of(v), [self.of(v)])
 
     def against(self, v: Var) -> set[Var]:
-        """Return the sets that clash with that of a variable."""
-        return {self.of(w) for m in self.all(v) for w in self.clashes.get(m, ())}
+        """Return the variables that clash with one of the set of a variable."""
+        return set[Var]().union(*(self.clashes.get(m, ()) for m in self.all(v)))
 
     def join(self, a: Var, b: Var) -> None:
         """Let two sets be one, if none of their variables clash."""
         first, second = self.of(a), self.of(b)
-        if first is second or second in self.against(first):
+        if first is second or not self.against(first).isdisjoint(self.all(second)):
             return
         self.members[first] = self.all(first) + self.all(second)
         self.parent[second] = first
@@ -82,15 +82,16 @@ class Words:
 class Versions:
     """Gives each variable the name under which it prints, in the order in which they are asked.
 
-    What runs through a loop (`turning`) has a made-up name for itself. Where a value is handed on
-    that may be missing, such values are `filled`, with None.
+    What runs through a loop (`turning`) has a made-up name for itself: those names are `turned`.
+    Where a value is handed on that may be missing, such values are `filled`, with None.
     """
 
     classes: Classes
     words: Words
     cells: dict[Var, str]
     turning: frozenset[Var]
-    chosen: dict[Var, str] = field(default_factory=dict)
+    named: dict[Var, str] = field(default_factory=dict)
+    turned: set[str] = field(default_factory=set)
     filled: bool = False
 
     def of(self, v: Var, made: Node = None) -> str:
@@ -99,19 +100,25 @@ class Versions:
             return v.name
         if v in self.cells:
             return self.cells[v]
-        one = self.classes.of(v)
-        if one not in self.chosen:
-            self.chosen[one] = self.choose(one, made)
-        return self.chosen[one]
+        if v not in self.named:
+            self.give(v, self.choose(self.classes.of(v), made))
+        return self.named[v]
+
+    def give(self, v: Var, word: str) -> None:
+        """Give a name to a variable, and to all that share it."""
+        every = self.classes.all(v)
+        self.named.update(dict.fromkeys(every, word))
+        if not self.turning.isdisjoint(every):
+            self.turned.add(word)
 
     def given(self, v: Var) -> str:
         """Return the name under which a variable was printed; empty if it has got none."""
         if v.cell or v in self.cells:
             return self.of(v)
-        return self.chosen.get(self.classes.of(v), "")
+        return self.named.get(v, "")
 
     def choose(self, one: Var, made: Node) -> str:
-        others = {self.chosen[c] for c in self.classes.against(one) if c in self.chosen}
+        others = {self.named[v] for v in self.classes.against(one) & self.named.keys()}
         others |= self.words.outside
         for member in self.classes.all(one):
             others |= self.words.inside.get(member, set())
@@ -121,9 +128,7 @@ class Versions:
             return word
         base = _NUMBER.sub("", word) or (temp_base(made) if made is not None else "t")
         turns = made_up and not self.turning.isdisjoint(self.classes.all(one))
-        for c, name in self.chosen.items():
-            if turns or not self.turning.isdisjoint(self.classes.all(c)):
-                others.add(name)
+        others.update(self.named.values() if turns else self.turned)
         return Names(others | self.words.own).fresh(base)
 
     def word(self, v: Var) -> str:
@@ -154,7 +159,8 @@ def versions(
         users = [{w.name for w in classes.all(v)} - temps - {""} for v in (a, b)]
         if not all(users):
             _join(classes, a, b, fixed)
-    made.chosen |= {classes.of(v): word for v, word in fixed.items()}
+    for v, word in fixed.items():
+        made.give(v, word)
     missing = _missing(found)
     made.filled = any(b in missing and classes.of(a) is not classes.of(b) for a, b in found.over)
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Iterable, Mapping
@@ -42,8 +43,8 @@ from s2sad.known.lifted import space_among
 from s2sad.known.spaces import NUMPY, module_of, space_of
 
 _PRIMES = ((11, 17, 23, 29, 37, 43, 53, 59), (13, 29, 43, 61, 73, 89, 97, 101))
+_SMALL = ((5, 11, 17, 23, 29, 37, 43, 53), (7, 13, 19, 31, 41, 47, 59, 67))
 _SHORT = ((5, 9, 13, 17, 21, 25, 29, 33), (7, 11, 15, 19, 23, 27, 31, 35))
-_FEW_AXES = 4  # an array of more has short ones
 _MOST_ENTRIES = 2**22
 
 
@@ -84,7 +85,7 @@ class Sampler:
         kinds = tuple(kinds)
         taken = {d for k in kinds for d in _constants(k)}
         axes = max((len(free_lengths(k)) for k in kinds), default=0)
-        sizes = (_PRIMES if axes <= _FEW_AXES else _SHORT)[run]
+        sizes = (_PRIMES if axes < 4 else _SMALL if axes == 4 else _SHORT)[run]
         self.free = [p for p in sizes if not any(abs(p - t) <= 3 for t in taken)]
         if run:  # what is the longer one in one run is the shorter one in the other
             count = len(set().union(*map(free_lengths, kinds)))
@@ -189,10 +190,17 @@ class Sampler:
         if array.dtype.kind == "c" and content < 2.0:
             array += 0.1j  # what real parts alone make may be real: np.poly, np.linalg.eigvals
         if kind.rank >= 2:
-            array = array * 0.1 + np.eye(shape[-2], shape[-1], dtype=kind.dtype)
+            array *= 0.1
+            array += np.eye(shape[-2], shape[-1], dtype=kind.dtype)
         if kind.rank >= 3:  # a tensor equation of equal matrices would be singular
-            array = array + 1e-2 * np.sin(np.arange(array.size) ** 2).reshape(shape)
-        return array.astype(kind.dtype)
+            array += _unlike(array.size).reshape(shape)
+        return array
+
+
+@functools.lru_cache(2)  # two runs ask in turn
+def _unlike(size: int) -> np.ndarray:
+    """Return small numbers, none of which is like the next."""
+    return 1e-2 * np.sin(np.arange(size) ** 2)
 
 
 def _regular(rows: list[Any]) -> list[Any]:

@@ -125,7 +125,7 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             acc.add(op.operands[0], Bar(minus, True))
         case "tangent":
             told = told_by(op)
-            add_pulled(sweep, told, acc.built(bar, told.out), acc)
+            add_pulled(sweep, told, Bar(acc.built(bar, told.out), bar.own), acc)
         case "item" | "field":
             turned_part(sweep, op, bar, acc)
         case "tuple":
@@ -160,14 +160,22 @@ def taken(sweep: Sweep, op: Op, v: Var, acc: Cotangents) -> Bar | None:
     return acc.taken(v)
 
 
-def add_pulled(sweep: Sweep, told: Computed, bar: Operand, acc: Cotangents) -> None:
-    """Add what a function passes back; what is new and goes to one operand is our own."""
-    start = len(acc.t.ops)
+def add_pulled(sweep: Sweep, told: Computed, given: Bar, acc: Cotangents) -> None:
+    """Add what a function passes back; what is new and goes to one operand is our own.
+
+    So is our own cotangent of the result, where it goes to one operand as it is.
+    """
+    start, bar = len(acc.t.ops), value_of(given)
     parts = _numbers_of(sweep, told, bar, acc)
     found = pulled(acc.t, told, bar) if parts is None else [parts]
     made = [o for o in acc.t.ops[start:] if isinstance(o, Op)]
     new = {v for o in made if _makes_new(o) for v in o.outs}
     values = [value for _, value in found]
+    passes = given.own and isinstance(bar, Var) and bar in values
+    if passes and isinstance(bar, Var) and new.union((bar,)).issuperset(values):
+        new.add(bar)
+        if told.out.name in acc.t.table.facts.analysed.function.temps:
+            acc.words.pop(bar, None)  # it is called after what it goes to
     for dot, value in found:
         acc.add(dot, Bar(value, value in new and values.count(value) == 1))
 

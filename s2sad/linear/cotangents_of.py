@@ -154,6 +154,14 @@ class Cotangents:
             known, bar = self.of.get(dot), self._as_found(bar, v)
             self._hold(dot, bar if known is None else self.summed(known, bar, kind))
 
+    def add_in_arms(self, dot: Var, bar: Bar) -> None:
+        """Add to the cotangent of what a branch gives; memory is there in the arms that give it."""
+        if not self.is_shadowed(dot) and not self.shows_memory(dot):
+            self.add(dot, bar)
+            return
+        known = self.of.get(dot)
+        self.of[dot] = bar if known is None else self.summed(known, bar, self.value(dot).kind)
+
     def may_be_missing(self, dot: Var) -> bool:
         """Say whether nobody can make zeros for a cotangent that a region hands over.
 

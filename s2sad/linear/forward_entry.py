@@ -235,12 +235,8 @@ def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
 
     for n in sorted(names):
         join(n, memory.find(n))
-    ever: dict[str, set[str]] = {n: set() for n in names}
-    for table in memory.aliases.pairs_after.values():
-        for n in table.keys() & names:
-            ever[n] |= table[n]
-    for n, others in ever.items():
-        for other in others & names:
+    for n in names:
+        for other in memory.aliases.ever(n) & names:
             join(n, other)
     return {n: root(n) for n in names}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -58,6 +59,11 @@ class _Headings:
     table: Table
     known: dict[int, P.Undone] = field(default_factory=dict)
 
+    @cached_property
+    def told(self) -> dict[str, bool]:
+        """What within_gradient() decides."""
+        return answers(self.table.facts.analysed)
+
     def all(self, ops: Iterable[P.Operation]) -> tuple[P.Operation, ...]:
         return tuple(map(self.operation, ops))
 
@@ -80,8 +86,7 @@ class _Headings:
         if statement is None or isinstance(statement, _HOLD_OTHERS):
             return None
         source = self.table.facts.analysed.function.source
-        told = answers(self.table.facts.analysed)
-        comment = Comment(_heading_of(source, told, statement))
+        comment = Comment(_heading_of(source, self.told, statement))
         comment.origin = statement
         return stand_in(comment, statement, source)
 

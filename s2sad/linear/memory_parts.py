@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.linear.by_identity import is_structure
-from s2sad.linear.cotangents_of import owner_of, root_of
+from s2sad.linear.cotangents_of import owner_of, owners_of, root_of
 from s2sad.linear.operands import kind_of
 from s2sad.linear.seen_alike import shows_array
 from s2sad.linear.sweep_state import Sweep
@@ -40,19 +40,26 @@ def parts_of_memory(block: P.Block, sweep: Sweep, table: Table) -> dict[Var, Op]
 
 
 def is_replaced(block: P.Block, values: Mapping[Var, Var], found: Mapping[Var, Op]) -> bool:
-    """Say whether a structure changes behind an operation that reads a part of it."""
-    roots: set[Var] = set()
+    """Say whether a structure changes behind an operation that reads a part of it.
+
+    log["air"].append(t)      changes what the part holds, not which part stands there
+    """
+    deepest: dict[Var, int] = {}  # of the parts that are read of a structure
     for operation in block.ops:
         inner = (
             [operation]
             if isinstance(operation, Op)
             else [o for b in P.blocks(operation) for o in P.every(b)]
         )
-        if any(root in roots for op in inner for root in _replaces(op, values, found)):
+        changed = (_replaced_in(op, values) for op in inner)
+        if any(_depth(found, o) < deepest.get(root_of(found, o), 0) for o in changed if o):
             return True
         if isinstance(operation, Op):
             held = (v for v in operation.outs if v in found and found[v].primitive.form != "same")
-            roots |= {root_of(found, v) for v in held if not _in_array(values, found[v])}
+            for v in held:
+                if not _in_array(values, found[v]):
+                    root = root_of(found, v)
+                    deepest[root] = max(deepest.get(root, 0), _depth(found, v))
         elif any(is_replaced(b, values, found) for b in P.blocks(operation)):
             return True
     return False
@@ -76,19 +83,21 @@ def check_objects(sweep: Sweep, table: Table) -> None:
             )
 
 
-def _replaces(
-    operation: P.Operation, values: Mapping[Var, Var], found: Mapping[Var, Op]
-) -> Iterator[Var]:
-    """Yield the structure of which an operation puts in, or takes out, a part."""
+def _depth(found: Mapping[Var, Op], dot: Var) -> int:
+    """Return how deep in the structure that it is a part of something stands."""
+    return sum(v in found and found[v].primitive.form != "same" for v in owners_of(found, dot))
+
+
+def _replaced_in(operation: P.Operation, values: Mapping[Var, Var]) -> Var | None:
+    """Return the structure of which an operation puts in, or takes out, a part."""
     if not isinstance(operation, Op) or not operation.operands or not operation.writes:
-        return
+        return None
     owner, form = operation.operands[0], operation.primitive.form
     puts = ("put item", "put field", "drop item", "drop field", "method")
     if form not in puts or not isinstance(owner, Var) or owner not in values:
-        return
+        return None
     number = isinstance(dict(operation.settings).get("part"), K.Num)
-    if is_structure(values[owner].kind) and not number:
-        yield root_of(found, owner)
+    return owner if is_structure(values[owner].kind) and not number else None
 
 
 def _in_array(values: Mapping[Var, Var], op: Op) -> bool:

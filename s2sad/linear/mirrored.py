@@ -429,7 +429,8 @@ def _unpack(t: Tangents, op: Op) -> None:
     if not isinstance(kind_of(value), K.Tuple | K.List | K.Array | K.Iterable_):
         raise t.undecided(kind_of(value))
     shadow = t.maybe(value)
-    if all(map(t.table.carries, op.outs)):
+    by_items = t.table.backward and isinstance(kind_of(value), K.List)  # each has its place there
+    if all(map(t.table.carries, op.outs)) and not by_items:
         dots = tuple(map(t.bind, op.outs))
         assert isinstance(shadow, Var)
         t.add(dataclasses.replace(op, outs=dots, operands=(shadow,), reads=(Place(shadow),)))

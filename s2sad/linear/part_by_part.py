@@ -113,9 +113,7 @@ def kinds_of(table: Table, v: Var) -> list[Kind]:
     """
     if v not in table.facts.written:
         return [v.kind]
-    kinds = table.facts.analysed.kinds
-    every = (*kinds.before.values(), *kinds.after.values()) if v.name else ()
-    known = [env[v.name] for env in every if v.name in env]
+    known = table.facts.analysed.kinds_by_name.get(v.name, [])
     return [v.kind, *known] if known else []
 
 

@@ -221,12 +221,25 @@ def turned_arm(
             bars, pairs = sweep.loops[-1].bars, sweep.loops[-1].handed(block.end)
         for v, result in pairs if block.end.how != "raise" else ():
             if v in bars:
-                inner.add(result, dataclasses.replace(bars[v], own=False))
+                _add_at_end(block, result, dataclasses.replace(bars[v], own=False), inner)
             hand_over(v, result, inner)
         forward = turned_block(sweep, block, inner)
         first = [] if before is None else turned_block(sweep, before, inner)
     end = block.end if before is None or before.end.how == "next" else before.end
     return Arm(end, tuple(forward), tuple(first), tuple(ops), inner)
+
+
+def _add_at_end(block: P.Block, result: Operand, bar: Bar, acc: Cotangents) -> None:
+    """Add to the cotangent of what a block ends with; where arms give that, they will add it.
+
+    One that leaves the loop gives nothing.
+    """
+    last = block.ops[-1] if block.ops else None
+    leaves = isinstance(last, P.If) and leaves_loop(last)
+    if last is not None and leaves and isinstance(result, Var) and result in last.outs:
+        acc.add_in_arms(result, bar)
+    else:
+        acc.add(result, bar)
 
 
 # loops
@@ -283,7 +296,7 @@ def turned_round(
     give_cotangents(sweep, (*(p for p in heads if p in bars), *outs_of(body)), acc)
     for p, result in sweep.loops[-1].handed(body.end):
         if p in bars:
-            acc.add(result, bars[p])
+            _add_at_end(body, result, bars[p], acc)
         hand_over(p, result, acc)
     ops = tuple(turned_block(sweep, body, acc))
     end = plain_end(sweep, body.end)

@@ -279,7 +279,8 @@ def put_in(shadow: Var, at: tuple[Operand, ...], value: Operand, acc: Cotangents
 def put_out(shadow: Var, at: tuple[Operand, ...], stored: Operand, acc: Cotangents) -> Var:
     """Take the cotangent of what was `stored` in a list out of its shadow; return it."""
     v = acc.values.get(stored) if isinstance(stored, Var) else None
-    kind = tangent_kind(v.kind) if v is not None and isinstance(v.kind, K.Num) else K.UNKNOWN
+    known = v is not None and isinstance(v.kind, K.Num | K.Array)
+    kind = tangent_kind(v.kind) if v is not None and known else K.UNKNOWN
     t, out, places = acc.t, Var("", kind), (Place(shadow, (P.Anywhere(),)),)
     if at and at != (P.Const(0),):  # a place behind the end is the end
         return act(t, held_numbers.taken_back, (shadow, *at), kind)

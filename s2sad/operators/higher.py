@@ -16,7 +16,7 @@ import types
 import weakref
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -96,16 +96,17 @@ def derive(request: Request) -> Derivation:
 
 
 def _derive(request: Request) -> Derivation:
+    turned = cache(partial(_turned, request))
     try:
-        d = pipeline.derive(request, HIGHER)
+        try:
+            d = pipeline.derive(request, WARY)
+        except _ByIdentityError:
+            d = turned() or pipeline.derive(request, HIGHER)
     except (UnsupportedError, MissingRuleError, RecursionError) as error:
         # What goes through structures calls itself, and is read for each level of them.
         if isinstance(error, RecursionError) and derivative_of(request.fn) is None:
             raise _endless(request.fn) from None
-        try:
-            found = _reverse_over_forward(request)
-        except (Error, RecursionError):
-            found = None
+        found = turned()
         if found is None:
             raise _told(error, request.fn) from error
         d = found
@@ -201,6 +202,7 @@ class _Made:
     not_one: frozenset[tuple[str, int]]
     bent: bool
     picked: bool = False
+    by_identity: bool = False
 
 
 class _Higher:
@@ -294,7 +296,27 @@ def _known_to_text(a: Analysed, active: tuple[str, ...], made: _Made) -> tuple[s
     return tuple(p for p in active if p not in again)
 
 
-HIGHER = _Higher()
+class _ByIdentityError(Exception):
+    """A tangent is asked for of a gradient that finds shadows by their memory."""
+
+
+class _Wary(_Higher):
+    """Derives what `_Higher` does, but for tangents of gradients that find shadows by their memory.
+
+    Nobody knows of what kind such shadows are, so these come out as gradients of tangents.
+    """
+
+    def read(
+        self, d: Derivation, fn: Any, params: Mapping[str, Kind], extra: tuple[str, ...]
+    ) -> types.FunctionType:
+        found = super().read(d, fn, params, extra)
+        made = d.applied.get(found)
+        if d.forward and fn is d.home and made is not None and made.by_identity:
+            raise _ByIdentityError
+        return found
+
+
+HIGHER, WARY = _Higher(), _Wary()
 
 
 def _by_symmetry(d: Derivation, made: _Made) -> bool:
@@ -370,6 +392,7 @@ def _read(
         frozenset(own.not_one),
         any(bends(a.function, a.kinds) for a in own.analysed.values()),
         bool(settled.picked),
+        own.by_identity,
     )
     return made
 
@@ -750,6 +773,14 @@ def _call_with_own(node: Node, but: frozenset[str] = frozenset()) -> Node:
     if node.args.kwarg is not None:
         made.keywords.append(gast.keyword(None, name(node.args.kwarg.id)))
     return made
+
+
+def _turned(request: Request) -> Derivation | None:
+    """Return the tangent of a gradient as the gradient of a tangent, None where there is none."""
+    try:
+        return _reverse_over_forward(request)
+    except (Error, RecursionError):
+        return None
 
 
 def _reverse_over_forward(request: Request) -> Derivation | None:

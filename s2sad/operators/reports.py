@@ -17,6 +17,7 @@ from s2sad import kinds as K
 from s2sad.causes import Kept, Story
 from s2sad.errors import Place, shown_file
 from s2sad.facts.kinds_by_name import name_kinds
+from s2sad.known.by_value import values_of
 from s2sad.nodes import (
     Block,
     Node,
@@ -32,6 +33,7 @@ from s2sad.nodes import (
 from s2sad.stages import Comment
 from s2sad.steps.derivation import Analysed, Derivation
 from s2sad.steps.roles import names_of_user
+from s2sad.syntax.decided import is_word
 from s2sad.write.printer import expression
 
 
@@ -144,12 +146,14 @@ class Report:
 
     `report["h"]` is the variable h, of the function itself if it has one. `bytes` is what is kept
     for the backward sweep in all, where an array that is kept twice counts once. `unmeasured` says
-    why there are no sizes: no example arguments, or what the run with them raised.
+    why there are no sizes: no example arguments, or what the run with them raised. A derivative
+    that kinds do not decide holds for the `values` that it was derived for.
     """
 
     functions: tuple[Explained, ...]
     bytes: int | None = None
     unmeasured: str = ""
+    values: tuple[str, ...] = ()
     _page: Callable[[], str] | None = field(default=None, compare=False)
 
     @property
@@ -165,7 +169,9 @@ class Report:
         raise KeyError(f"{name!r} is not a variable here; the variables are {known}")
 
     def __str__(self) -> str:
-        return "\n\n".join(["\n".join(_told(f)) for f in self.functions] + _totals(self)) + "\n"
+        parts = ["\n".join(_told(f)) for f in self.functions] + _totals(self)
+        values = [f"derived for {', '.join(self.values)}"] if self.values else []
+        return "\n\n".join(parts + values) + "\n"
 
     def __repr__(self) -> str:
         return str(self)
@@ -175,7 +181,7 @@ class Report:
         return f"<pre>{html.escape(str(self))}</pre>" if self._page is None else self._page()
 
     def __reduce__(self) -> Any:
-        return Report, (self.functions, self.bytes, self.unmeasured)
+        return Report, (self.functions, self.bytes, self.unmeasured, self.values)
 
 
 def report_of(d: Derivation) -> Report:
@@ -188,7 +194,21 @@ def report_of(d: Derivation) -> Report:
     again = run_again(d)
     told = [_Teller(d, tuple(names), again).explained() for names in groups.values()]
     told.sort(key=lambda f: d.entry not in f.derived)
-    return Report(tuple(told))
+    return Report(tuple(told), values=tuple(_values(d)) if d.by_value else ())
+
+
+def _values(d: Derivation) -> Iterator[str]:
+    """Yield what a derivative by value holds for: `mode == "full"`."""
+    entry = next((a for a in d.analysed.values() if a.scope.fn is d.home), None)
+    if entry is not None:
+        env = entry.kinds.before[entry.function.node.body[0]]
+        words = ((p, env.get(p, K.UNKNOWN)) for p in entry.function.params)
+        yield from (f"{p} == {k.value!r}" for p, k in words if is_word(k))
+    seen = {path: value for own in d.seen.values() for path, value in own.items()}
+    seen |= {f"{owner.__name__}.{n}": v for (owner, n), v in d.members.items()}
+    for path, value in sorted(seen.items()):
+        if not K.is_function(value) and values_of(value) is not None:
+            yield f"{path} == {value!r}" if isinstance(value, str | int) else f"what {path} holds"
 
 
 # --- one function --------------------------------------------------------------------------------

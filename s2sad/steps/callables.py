@@ -21,7 +21,7 @@ from s2sad.errors import Place
 from s2sad.facts.operators import literal_of
 from s2sad.kinds import Kind
 from s2sad.nodes import Node, clone
-from s2sad.stages import KindFacts
+from s2sad.stages import KindFacts, each_kind
 
 
 def call_signature(facts: KindFacts) -> Callable[[Node], inspect.Signature | None]:
@@ -274,9 +274,6 @@ def arguments_by_name(
 def all_kinds(facts: KindFacts) -> dict[str, Kind]:
     """Return the kinds that variables have anywhere in a function."""
     out: dict[str, Kind] = {}
-    joined: dict[str, set[int]] = {}  # the kind that was met before changes nothing
-    for n, k in (item for env in facts.after.values() for item in env.items()):
-        if id(k) not in joined.setdefault(n, set()):
-            joined[n].add(id(k))
-            out[n] = K.join(out.get(n, K.UNBOUND), k) if n in out else k
+    for n, k in each_kind(facts.after.values()):
+        out[n] = K.join(out[n], k) if n in out else k
     return out

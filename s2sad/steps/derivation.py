@@ -7,7 +7,7 @@ import math
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import gast
@@ -89,6 +89,7 @@ from s2sad.stages import (
     Write,
     Written,
     Zeros,
+    each_kind,
 )
 from s2sad.steps.binding import (
     BoundCall,
@@ -122,6 +123,14 @@ class Analysed:
     function: Function
     kinds: KindFacts
     scope: Scope
+
+    @cached_property
+    def kinds_by_name(self) -> dict[str, list[Kind]]:
+        """The kinds that each name has, before some statement or after one."""
+        found: dict[str, list[Kind]] = {}
+        for n, kind in each_kind((*self.kinds.before.values(), *self.kinds.after.values())):
+            found.setdefault(n, []).append(kind)
+        return found
 
 
 @dataclass
@@ -171,6 +180,7 @@ class Derivation:
     for_reading: bool = False
     plain: bool = False
     by_value: bool = False
+    parts_known: list[str] = field(default_factory=list)
     home: Any = None
     parts: dict[str, Part] = field(default_factory=dict)
     read_as: dict[Any, str] = field(default_factory=dict)
@@ -198,6 +208,7 @@ class Derivation:
         self.repeatable, self.stands = other.repeatable, other.stands
         self.stories, self.called = other.stories, other.called
         self.telling, self.by_value = other.telling, other.by_value
+        self.parts_known = other.parts_known
         self.reaching, self.work = other.reaching, other.work
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
@@ -262,7 +273,7 @@ def analyse(
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
     scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
-    scope.by_value = d.by_value
+    scope.by_value, scope.parts_known = d.by_value, d.parts_known
     scope.step = partial(d.work.step, source)
     try:
         with d.work.allowed(source, key, outermost, d.endless):

@@ -179,15 +179,15 @@ class _Events:
         """Return the stores of a function's own statements."""
         if a not in self.known:
             own = [stored for w in memory_of(self.d, a).writes for stored in self.of_write(a, w)]
-            bound = [
-                stored for s in all_inside(a.function.node.body) for stored in self.bound(a, s)
-            ]
+            names = rebound_outside(a.function)
+            every = all_inside(a.function.node.body) if names else ()
+            bound = [stored for s in every for stored in self.bound(a, s, names)]
             self.known[a] = own + bound
         return self.known[a]
 
-    def bound(self, a: Analysed, s: Node) -> Iterator[_Stored]:
+    def bound(self, a: Analysed, s: Node, names: frozenset[str]) -> Iterator[_Stored]:
         """Yield the stores of a statement into captured variables."""
-        for n in sorted(names_written(s) & rebound_outside(a.function)):
+        for n in sorted(names_written(s) & names):
             cell = _cell(a, n)
             if cell is not None:
                 place = a.function.source.place(a.function.origins.get(s, s))
@@ -225,11 +225,12 @@ class _Events:
     ) -> Iterator[_Event]:
         arms = arms or {}
         writes = memory_of(self.d, a).writes
+        names = rebound_outside(a.function)
         for s in block:
             inside = loops | {s} if isinstance(s, gast.For | gast.While) else loops
             event = _Event(inside, arms)
             event.stores = [x for w in writes if w.statement is s for x in self.of_write(a, w)]
-            event.stores += [] if blocks_of(s) else self.bound(a, s)
+            event.stores += [] if blocks_of(s) else self.bound(a, s, names)
             if isinstance(s, gast.AugAssign):
                 self.read(event, a, [_holder(s.target)])
             for part in _own_parts(s):
@@ -446,8 +447,8 @@ def _held(a: Analysed, variable: str) -> Any:
     """Return the class or module that a local variable always is, as `cls` is, or MISSING."""
     if variable not in a.function.locals:
         return MISSING
-    kinds = [env[variable] for env in a.kinds.before.values() if variable in env]
-    held = {id(v): v for v in (getattr(k, "value", MISSING) for k in kinds)}
+    kinds = {id(env[variable]): env[variable] for env in a.kinds.before.values() if variable in env}
+    held = {id(v): v for v in (getattr(k, "value", MISSING) for k in kinds.values())}
     found = next(iter(held.values()), MISSING)
     return found if len(held) == 1 and isinstance(found, type | types.ModuleType) else MISSING
 

@@ -68,6 +68,15 @@ def settled(kind: Kind) -> Kind | None:
     return None
 
 
+def unsettled(kind: Kind) -> Kind:
+    """Return the kind of a variable that may hold another value than what it was given."""
+    if isinstance(kind, SettledNum):
+        return Num(kind.type)
+    if isinstance(kind, SettledStr):
+        return Str()
+    return kind.over(unsettled) if isinstance(kind, Tuple) else kind
+
+
 def compared(op: Node, left: Kind, right: Kind) -> Kind | None:
     """Return the kind of a comparison of what is settled with literals, else None."""
     test = COMPARISONS.get(type(op))

@@ -37,9 +37,9 @@ def burgers_grad(u, dt, nu, dx, steps):
         nu_bar = nu_bar + np.dot(t_bar, t) * dt / dx**2
         t_bar_2 = -t_bar
         t_bar_3 = t_bar_2 * t_2
-        t_bar_4 = t_bar_2 * t_3
-        u_bar[:-2] -= t_bar_4
-        u_bar[1:-1] += t_bar_4
+        un_item_bar = t_bar_2 * t_3
+        u_bar[:-2] -= un_item_bar
+        u_bar[1:-1] += un_item_bar
         # t_bar_3 == 0: zero stays zero where the derivative is infinite
         u_bar[1:-1] += dt * t_bar_3 / np.where(t_bar_3 == 0, 1.0, dx)
     return u_bar, nu_bar

@@ -29,15 +29,15 @@ def cholesky_grad(A):
             L_item = L[j, j]
             # t_bar == 0: zero stays zero where the derivative is infinite
             t_1 = 1.0 if t_bar == 0 else L_item
-            t_bar_1 = t_bar / t_1
+            A_item_bar = t_bar / t_1
             L_bar[j, j] -= t_bar * (1.0 if t_bar == 0 else t) / t_1
-            dot_L_item_bar = -t_bar_1
+            dot_L_item_bar = -A_item_bar
             L_bar[i, :j] += dot_L_item_bar * L[j, :j]
             L_bar[j, :j] += dot_L_item_bar * L[i, :j]
-            A_bar[i, j] += t_bar_1
+            A_bar[i, j] += A_item_bar
         # L[j, j] = np.sqrt(A[j, j] - np.sum(L[j, :j] ** 2))
         sqrt_t_bar = L_bar[j, j]
-        t_bar_2 = 0.5 * sqrt_t_bar / (1.0 if sqrt_t_bar == 0 else sqrt_t)
-        L_bar[j, :j] -= 2.0 * t_bar_2 * L[j, :j]
-        A_bar[j, j] += t_bar_2
+        A_item_bar_1 = 0.5 * sqrt_t_bar / (1.0 if sqrt_t_bar == 0 else sqrt_t)
+        L_bar[j, :j] -= 2.0 * A_item_bar_1 * L[j, :j]
+        A_bar[j, j] += A_item_bar_1
     return A_bar

@@ -18,6 +18,7 @@ def gram_schmidt_grad(A, target):
         Q[i] /= sqrt
         saved.append((Q_0, sqrt, t))
 
+    # return np.sum((Q - target) ** 2)
     Q_bar = 2.0 * (Q - target)
     for i in range(n - 1, -1, -1):
         Q_0, sqrt, t = saved.pop()

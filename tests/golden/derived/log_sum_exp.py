@@ -16,8 +16,8 @@ def log_sum_exp_grad(means, log_weights, data):
     while saved:
         sum_exp_t, exp_t, t = saved.pop()
         # total += top + np.log(np.sum(np.exp(terms - top)))
-        t_bar = exp_t / sum_exp_t
+        terms_bar = exp_t / sum_exp_t
         # terms = log_weights - 0.5 * (x - means) ** 2
-        log_weights_bar += t_bar
-        means_bar += t_bar * t
+        log_weights_bar += terms_bar
+        means_bar += terms_bar * t
     return means_bar, log_weights_bar

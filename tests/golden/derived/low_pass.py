@@ -13,9 +13,8 @@ def low_pass_grad(x, alpha):
         saved.append(y_item)
 
     # return np.sum((y - x) ** 2)
-    t = 2.0 * (y - x)
-    x_bar = -t
-    y_bar = t.copy()
+    y_bar = 2.0 * (y - x)
+    x_bar = -y_bar
     alpha_bar = 0.0
     for i in range(len_x - 1, 0, -1):
         y_item = saved.pop()

@@ -13,11 +13,11 @@ def masked_grad(x, limit):
     # return np.sum(y**2)
     y_bar = 2.0 * y
     # y[large] = limit + np.log(y[large] / limit)
-    t_bar = y_bar[large]
+    log_t_bar = y_bar[large]
     y_bar[large] = 0.0
-    # t_bar == 0: zero stays zero where the derivative is infinite
-    t_bar_1 = t_bar / np.where(t_bar == 0, 1.0, t_1)
-    y_bar[large] += t_bar_1 / np.where(t_bar_1 == 0, 1.0, limit)
+    # log_t_bar == 0: zero stays zero where the derivative is infinite
+    t_bar = log_t_bar / np.where(log_t_bar == 0, 1.0, t_1)
+    y_bar[large] += t_bar / np.where(t_bar == 0, 1.0, limit)
     # y[y < 0.0] = 0.0
     y_bar[t] = 0.0
     return 2.0 * y_bar * x

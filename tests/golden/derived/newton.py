@@ -11,7 +11,7 @@ def root_grad(a):
     while saved:
         x = saved.pop()
         # x = 0.5 * (x + a / x)
-        t_bar = 0.5 * x_bar
-        a_bar = a_bar + t_bar / x
-        x_bar = t_bar - t_bar * a / x / x
+        x_bar = 0.5 * x_bar
+        a_bar = a_bar + x_bar / x
+        x_bar = x_bar - x_bar * a / x / x
     return a_bar + x_bar

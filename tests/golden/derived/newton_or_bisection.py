@@ -53,14 +53,14 @@ def newton_or_bisection_grad(a, b):
         else:
             # x = 0.5 * (low + high) + 0.1 * a
             a_bar = a_bar + 0.1 * x_bar
-            t_bar = 0.5 * x_bar
-            low_bar = low_bar + t_bar
-            high_bar = high_bar + t_bar
+            t = 0.5 * x_bar
+            low_bar = low_bar + t
+            high_bar = high_bar + t
             x_bar = 0.0
             value_bar = 0.0
         # value = x * x * x - a * x - b
         b_bar = b_bar - value_bar
-        t_bar_1 = -value_bar
-        a_bar = a_bar + t_bar_1 * x
-        x_bar = x_bar + t_bar_1 * a + value_bar * x * x + 2.0 * (value_bar * x) * x
+        t_bar = -value_bar
+        a_bar = a_bar + t_bar * x
+        x_bar = x_bar + t_bar * a + value_bar * x * x + 2.0 * (value_bar * x) * x
     return a_bar, b_bar

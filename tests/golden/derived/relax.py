@@ -33,7 +33,7 @@ def relax_grad(u, f, tolerance):
         t_bar = unbroadcast(u_bar[1:-1].copy(), t_shape)
         u_bar[1:-1] = 0.0
         f_bar[1:-1] += t_bar
-        t_bar_1 = 0.5 * t_bar
-        u_bar[2:] += t_bar_1
-        u_bar[:-2] += t_bar_1
+        t = 0.5 * t_bar
+        u_bar[2:] += t
+        u_bar[:-2] += t
     return u_bar, f_bar

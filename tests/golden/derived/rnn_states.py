@@ -87,12 +87,13 @@ def rnn_states_grad(W, U, xs, targets):
     W_bar = np.zeros_like(W)
     U_bar = np.zeros_like(U)
     for i in range(len(xs) - 1, -1, -1):
+        # states.append(h)
+        h_bar += states_bar.pop()
         # h = np.tanh(W @ h + U @ x)
-        t_bar = (h_bar + states_bar.pop()) * (1.0 - h * h)
+        t_bar = h_bar * (1.0 - h * h)
         x = xs[i]
-        U_bar = U_bar + np.outer(t_bar, x)
+        U_bar += np.outer(t_bar, x)
         h = saved.pop()
         h_bar = W.T @ t_bar
-        W_bar = (W_bar + np.outer(t_bar, h)).copy()
-        U_bar = U_bar.copy()
+        W_bar += np.outer(t_bar, h)
     return W_bar, U_bar

@@ -35,14 +35,14 @@ def softplus_fit_grad(params, xs, ys):
     while saved_1:
         t_1, t_2 = saved_1.pop()
         # return sum((p - y) ** 2 for p, y in zip(predicted, ys))
-        t_bar = 2.0 * items_bar.pop() * t_1
-        items_bar_1[t_2] += t_bar
+        p_bar = 2.0 * items_bar.pop() * t_1
+        items_bar_1[t_2] += p_bar
     shift_bar = 0.0
     scale_bar = 0.0
     while saved:
         softplus_t, softplus_saved = saved.pop()
         # predicted = [scale * softplus(x - shift, sharpness=2.0) for x in xs]
-        t_bar_1 = items_bar_1.pop()
-        scale_bar = scale_bar + t_bar_1 * softplus_t
-        shift_bar = shift_bar - softplus_reverse(softplus_saved, 2.0, t_bar_1 * scale)
+        t_bar = items_bar_1.pop()
+        scale_bar = scale_bar + t_bar * softplus_t
+        shift_bar = shift_bar - softplus_reverse(softplus_saved, 2.0, t_bar * scale)
     return scale_bar, shift_bar

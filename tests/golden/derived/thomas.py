@@ -55,30 +55,30 @@ def thomas_grad(a, b, c, d):
         t_bar_2 = dp_bar[i]
         # t_bar_2 == 0: zero stays zero where the derivative is infinite
         t_4 = 1.0 if t_bar_2 == 0 else m
-        t_bar_3 = t_bar_2 / t_4
-        t_bar_4 = -t_bar_3
-        dp_bar[i - 1] += t_bar_4 * a[i]
-        a_bar[i] += t_bar_4 * dp_item
-        d_bar[i] += t_bar_3
+        d_item_bar = t_bar_2 / t_4
+        t_bar_3 = -d_item_bar
+        dp_bar[i - 1] += t_bar_3 * a[i]
+        a_bar[i] += t_bar_3 * dp_item
+        d_bar[i] += d_item_bar
         # cp[i] = c[i] / m
-        t_bar_5 = cp_bar[i]
-        t_5 = 1.0 if t_bar_5 == 0 else m
+        t_bar_4 = cp_bar[i]
+        t_5 = 1.0 if t_bar_4 == 0 else m
         t_2 = -t_bar_2 * (1.0 if t_bar_2 == 0 else t_2) / t_4
-        m_bar = t_2 - t_bar_5 * (1.0 if t_bar_5 == 0 else t_3) / t_5
-        c_bar[i] += t_bar_5 / t_5
+        m_bar = t_2 - t_bar_4 * (1.0 if t_bar_4 == 0 else t_3) / t_5
+        c_bar[i] += t_bar_4 / t_5
         # m = b[i] - a[i] * cp[i - 1]
-        t_bar_6 = -m_bar
-        cp_bar[i - 1] += t_bar_6 * a[i]
-        a_bar[i] += t_bar_6 * cp_item
+        t_bar_5 = -m_bar
+        cp_bar[i - 1] += t_bar_5 * a[i]
+        a_bar[i] += t_bar_5 * cp_item
         b_bar[i] += m_bar
     # dp[0] = d[0] / b[0]
-    t_bar_7 = dp_bar[0]
-    t_2 = 1.0 if t_bar_7 == 0 else b_item_1
-    b_bar[0] = -t_bar_7 * (1.0 if t_bar_7 == 0 else t_1) / t_2
-    d_bar[0] = t_bar_7 / t_2
+    t_bar_6 = dp_bar[0]
+    t_2 = 1.0 if t_bar_6 == 0 else b_item_1
+    b_bar[0] = -t_bar_6 * (1.0 if t_bar_6 == 0 else t_1) / t_2
+    d_bar[0] = t_bar_6 / t_2
     # cp[0] = c[0] / b[0]
-    t_bar_8 = cp_bar[0]
-    t_1 = 1.0 if t_bar_8 == 0 else b_item
-    b_bar[0] -= t_bar_8 * (1.0 if t_bar_8 == 0 else t) / t_1
-    c_bar[0] = t_bar_8 / t_1
+    t_bar_7 = cp_bar[0]
+    t_1 = 1.0 if t_bar_7 == 0 else b_item
+    b_bar[0] -= t_bar_7 * (1.0 if t_bar_7 == 0 else t) / t_1
+    c_bar[0] = t_bar_7 / t_1
     return a_bar, b_bar, c_bar, d_bar

@@ -15,7 +15,7 @@ def trapezoid_grad(y, x):
         # area += 0.5 * (y[i] + y[i + 1]) * (x[i + 1] - x[i])
         x_bar[i] -= t_1
         x_bar[i + 1] += t_1
-        t_bar = 0.5 * t
-        y_bar[i + 1] += t_bar
-        y_bar[i] += t_bar
+        y_item_bar = 0.5 * t
+        y_bar[i + 1] += y_item_bar
+        y_bar[i] += y_item_bar
     return y_bar, x_bar

@@ -1,0 +1,49 @@
+import math
+import numpy as np
+class Obj:
+    def __init__(self, v, s):
+        self.v = v
+        self.s = s
+    def bump(self, c):
+        self.v += c
+        self.s = self.s * c
+    def get(self):
+        return self.v
+    def new(self):
+        self.v = self.v * self.s
+def hid(z):
+    return z
+def hshift(z):
+    return z - 0.5
+def hput(z, c):
+    z[1] = c * z[0]
+    return z[2]
+def hpick(z, w):
+    if z[0] > w[0]:
+        return z * 1.0
+    return w + z
+def hswap(z, w):
+    return w, z
+def p77021(x, k):
+    a = x
+    b = a * 0.5
+    c = np.sin(b) + k
+    s, t = k * 0.5, x[0]
+    l = [k, x[1], 0.3]
+    m = [v for v in x]
+    L = [x * 0.5, c]
+    a = hid(x)
+    i = 0
+    while i < 3 and t < 2.0:
+        t = sum(l)
+        c = hid(x)
+        if c[-1] > 0.9:
+            return x @ b + k
+        i += 1
+    b = c + 0.0
+    i = 0
+    while i < 3 and t < 2.0:
+        a = hshift(x)
+        i += 1
+    b = hid(c)
+    return a @ b * 0.5 + c @ x + s * t + s + c[0] + sum(l) * sum(m) + L[0] @ L[-1]

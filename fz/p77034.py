@@ -1,0 +1,48 @@
+import math
+import numpy as np
+class Obj:
+    def __init__(self, v, s):
+        self.v = v
+        self.s = s
+    def bump(self, c):
+        self.v += c
+        self.s = self.s * c
+    def get(self):
+        return self.v
+    def new(self):
+        self.v = self.v * self.s
+def hid(z):
+    return z
+def hshift(z):
+    return z - 0.5
+def hput(z, c):
+    z[1] = c * z[0]
+    return z[2]
+def hpick(z, w):
+    if z[0] > w[0]:
+        return z * 1.0
+    return w + z
+def hswap(z, w):
+    return w, z
+def p77034(x, k):
+    a = x + 0.1
+    b = x.copy()
+    c = np.sin(b) + k
+    s, t = k * 0.5, x[0]
+    def cap():
+        return a[0] * a[2]
+    def cap2(z):
+        return np.sum(b) * z + a[1]
+    def capa():
+        return c + 0.0
+    b[c > k] = k
+    a = hpick(x, c)
+    s = cap()
+    s += s
+    c = -b
+    i = 0
+    while i < 3 and s < 2.0:
+        b, c = hswap(a, x)
+        a = np.tanh(b)
+        i += 1
+    return a @ b * 0.5 + c @ x + s * t + s + c[0]

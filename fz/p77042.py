@@ -1,0 +1,47 @@
+import math
+import numpy as np
+class Obj:
+    def __init__(self, v, s):
+        self.v = v
+        self.s = s
+    def bump(self, c):
+        self.v += c
+        self.s = self.s * c
+    def get(self):
+        return self.v
+    def new(self):
+        self.v = self.v * self.s
+def hid(z):
+    return z
+def hshift(z):
+    return z - 0.5
+def hput(z, c):
+    z[1] = c * z[0]
+    return z[2]
+def hpick(z, w):
+    if z[0] > w[0]:
+        return z * 1.0
+    return w + z
+def hswap(z, w):
+    return w, z
+def p77042(x, k):
+    a = -x
+    b = np.zeros(3)
+    c = np.sin(b) + k
+    s, t = k * 0.5, x[0]
+    for i in range(len(x)):
+        s = hput(a, s)
+        s = hput(b, s)
+        if k > 0.9:
+            return b @ a + s
+        if a[0] > t:
+            continue
+        if x[i] > 0.9:
+            return a @ b + s
+    a = hpick(x, x)
+    t = x.sum()
+    b = np.where(b > s, b, c)
+    b = x / 2
+    a = c[::-1]
+    a = hpick(x, b)
+    return a @ b * 0.5 + c @ x + s * t + s + c[0]

@@ -1,0 +1,54 @@
+import math
+import numpy as np
+class Obj:
+    def __init__(self, v, s):
+        self.v = v
+        self.s = s
+    def bump(self, c):
+        self.v += c
+        self.s = self.s * c
+    def get(self):
+        return self.v
+    def new(self):
+        self.v = self.v * self.s
+def hid(z):
+    return z
+def hshift(z):
+    return z - 0.5
+def hput(z, c):
+    z[1] = c * z[0]
+    return z[2]
+def hpick(z, w):
+    if z[0] > w[0]:
+        return z * 1.0
+    return w + z
+def hswap(z, w):
+    return w, z
+def p77059(x, k):
+    a = x
+    b = a
+    c = np.sin(b) + k
+    s, t = k * 0.5, x[0]
+    l = [k, x[1], 0.3]
+    m = [v for v in x]
+    L = [x * 0.5, c]
+    if 0.7 > 0.5:
+        L[-1] += s
+    else:
+        b -= k * a
+        c = -x
+    m = l
+    s += k
+    if t > k:
+        L = L[::-1]
+        a = b.copy()
+        c = b[[2, 0, 1]]
+    else:
+        for i in range(2):
+            a = x
+            L.append(x)
+            b = L[0] + b[i]
+    a = a.copy()
+    a = L[0] + t
+    a = a + 0.7
+    return a @ b * 0.5 + c @ x + s * t + s + c[0] + sum(l) * sum(m) + L[0] @ L[-1]

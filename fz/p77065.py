@@ -1,0 +1,44 @@
+import math
+import numpy as np
+class Obj:
+    def __init__(self, v, s):
+        self.v = v
+        self.s = s
+    def bump(self, c):
+        self.v += c
+        self.s = self.s * c
+    def get(self):
+        return self.v
+    def new(self):
+        self.v = self.v * self.s
+def hid(z):
+    return z
+def hshift(z):
+    return z - 0.5
+def hput(z, c):
+    z[1] = c * z[0]
+    return z[2]
+def hpick(z, w):
+    if z[0] > w[0]:
+        return z * 1.0
+    return w + z
+def hswap(z, w):
+    return w, z
+def p77065(x, k):
+    a = -x
+    b = a
+    c = np.sin(b) + k
+    s, t = k * 0.5, x[0]
+    o = Obj(c * 1.0, k)
+    p = o
+    b = hid(b)
+    s = 0.7 * k
+    b = c + s
+    a[:2] *= b[1:]
+    a = hid(x)
+    s = a @ b * 0.3
+    c = c.copy()
+    if k > 0.5:
+        b = b[::-1]
+        b, c = hswap(a, c)
+    return a @ b * 0.5 + c @ x + s * t + s + c[0] + o.v @ p.v + o.s * p.s
