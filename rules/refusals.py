@@ -191,10 +191,9 @@ refuse(
 )
 refuse(
     heapq,
-    "heapify heappush heappop heappushpop heapreplace merge nlargest nsmallest",
-    because="only the running program shows where in the list its items end up",
-    instead="Keep a list of numbers, and take the smallest by its place, "
-    "xs.pop(int(np.argmin(xs))); for the n smallest, np.sort(x)[:n].",
+    "merge",
+    because="it is read item by item, and gives a generator",
+    instead="Sort a list of them all: sorted([*a, *b]).",
 )
 for home, names in ((collections, "namedtuple"), (dataclasses, "make_dataclass")):
     refuse(

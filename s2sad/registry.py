@@ -276,23 +276,29 @@ _written_functions: list[object] = []
 
 
 def written_out(
-    *fns: object, of: tuple[str, ...] = (), beside: bool = False, writing: bool = False
+    *fns: object,
+    of: tuple[str, ...] = (),
+    beside: bool = False,
+    writing: bool = False,
+    yielding: bool = False,
 ) -> Callable[[F], F]:
     """Register Python code with the effect of a library function; s2sad derives it instead.
 
     This serves library functions that call functions of the user, for which no rule is possible.
     For methods of a class (`np.ufunc.reduce`), `of` names attributes that become first arguments.
     Code registered `beside` a rule serves the calls that the rule does not serve, and code for
-    calls that are `writing` those that are given a function which writes something.
+    calls that are `writing` those that are given a function which writes something. A generator
+    function is `yielding`: it stands for what gives one thing after the other.
     """
 
     def register(written: F) -> F:
         for fn in fns:
-            kept = "writing" if writing else "beside" if beside else ""
+            kept = "writing" if writing else "beside" if beside else "yielding" * yielding
             _written[(kept, key_of(fn)) if kept else key_of(fn)] = written, of
             for unruled in () if is_foreign(fn) else list(_unruled):
                 unruled.fresh = False
-        _written[key_of(written)] = written, ()
+        if not yielding:
+            _written[key_of(written)] = written, ()
         _written_functions.extend(() if beside or writing else fns)
         return written
 
@@ -355,6 +361,15 @@ def written_form(fn: Any, beside: bool = False, writing: bool = False) -> Form |
     called = getattr(fn, "__name__", "")  # an object may answer to every name, with anything
     method = getattr(type(owner), called, None) if isinstance(called, str) else None
     return None if method is None or rule_for(fn) is not None else _written.get(key_of(method))
+
+
+def written_generator(fn: Any) -> Any:
+    """Return the generator function that stands for what a library gives one by one, or None."""
+    load_rules()
+    try:
+        return _written.get(("yielding", key_of(fn)), (None,))[0]
+    except TypeError:
+        return None
 
 
 def rule_for(fn: object) -> Rule | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ import numpy as np
 def has_fields(cls: Any) -> bool:
     """Return whether the attributes of an object are parts of a structure: user-defined classes.
 
-    Dataclasses are structures; enums, exceptions, iterables and objects of libraries are not.
+    Dataclasses and namespaces are; enums, exceptions, iterables and objects of libraries are not.
     """
-    if hasattr(cls, "__dataclass_fields__"):
+    if hasattr(cls, "__dataclass_fields__") or cls is types.SimpleNamespace:
         return True
     home = cls.__module__.partition(".")[0]
     theirs = home != "__main__" and home in sys.stdlib_module_names
@@ -189,7 +190,7 @@ def zeros_like(x: Any, integers: Any = None) -> Any:
         return zeros
     if not has_fields(type(x)):
         return None
-    zeros = object.__new__(type(x))
+    zeros = bare(type(x))
     parts = attributes(x)
     for name in parts:
         object.__setattr__(zeros, name, zeros_like(parts[name], integers))
@@ -220,9 +221,15 @@ def push_chosen(out: Any, xs: Any, xs_dot: Any, key: Any) -> Any:
     raise ValueError("what was chosen is not there")
 
 
+def bare(cls: Any) -> Any:
+    """Return an object of a class without attributes, without a call of its __init__."""
+    home: Any = types.SimpleNamespace if issubclass(cls, types.SimpleNamespace) else object
+    return home.__new__(cls)
+
+
 def object_of(cls: Any, /, **fields: Any) -> Any:
     """Return an object of a class with these attributes, without a call of its __init__."""
-    made = object.__new__(cls)
+    made = bare(cls)
     for name in fields:
         object.__setattr__(made, name, fields[name])
     return made
@@ -246,7 +253,7 @@ def private(x: Any) -> Any:
     parts = attributes(x)
     if not parts and not (has_fields(type(x)) and hasattr(x, "__dict__")):
         return x
-    twin = object.__new__(type(x))
+    twin = bare(type(x))
     for name in parts:
         object.__setattr__(twin, name, private(parts[name]))
     return twin
@@ -346,7 +353,7 @@ def apart(value: Any) -> Any:
             return table
         fields = attributes(x)
         if fields:
-            made = object.__new__(type(x))
+            made = bare(type(x))
             holders[id(x)] = x, made
             for name in fields:
                 object.__setattr__(made, name, twin(fields[name]))
@@ -412,7 +419,7 @@ def add(a: Any, b: Any) -> Any:
         return total
     if isinstance(a, float | complex | np.inexact) or hasattr(type(a), "dtype"):
         return a + b
-    total = object.__new__(type(a))
+    total = bare(type(a))
     for name in attribute_names(a):
         object.__setattr__(total, name, add(getattr(a, name), getattr(b, name)))
     return total
@@ -521,7 +528,7 @@ def shadow_of(shadows: dict[int, Any], x: Any) -> Any:
         return table
     if not has_fields(type(x)):
         return None
-    made = object.__new__(type(x))
+    made = bare(type(x))
     shadows[id(x)] = x, made
     fields = attributes(x)
     for name in fields:
@@ -554,7 +561,7 @@ def twin_of(twins: dict[int, Any], x: Any) -> Any:
         return table
     if not has_fields(type(x)):
         return zeros_like(x)
-    made = object.__new__(type(x))
+    made = bare(type(x))
     twins[id(x)] = x, made
     parts = attributes(x)
     for name in parts:
@@ -620,7 +627,7 @@ def take_from_shadow(shadow: Any) -> Any:
     fields = attributes(shadow)
     if not fields:
         return shadow
-    made = object.__new__(type(shadow))
+    made = bare(type(shadow))
     for name in fields:
         part = fields[name]
         object.__setattr__(made, name, take_from_shadow(part))

@@ -342,9 +342,15 @@ def surely_others(one: Kind, other: Kind) -> bool:
     return False
 
 
+def sets_plainly(cls: Any) -> bool:
+    """Say whether objects of a class take attributes as any object does, and as namespaces do."""
+    plain = (object.__setattr__, types.SimpleNamespace.__setattr__)
+    return any(getattr(cls, "__setattr__", None) is fn for fn in plain)
+
+
 def plain_field(cls: type, name: str) -> bool:
     """Say whether setting an attribute only puts it into the object."""
-    if getattr(cls, "__setattr__", None) is not object.__setattr__:
+    if not sets_plainly(cls):
         return False
     static = inspect.getattr_static(cls, name, None)
     if isinstance(static, types.MemberDescriptorType):

@@ -26,6 +26,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from s2sad.known.libraries import of_standard_library
+from s2sad.runtime import bare
 
 _SCALARS = (float, complex, np.floating, np.complexfloating)
 _OPAQUE = (int, str, bytes, type, enum.Enum, np.ndarray, np.generic, np.ufunc, np.dtype)
@@ -94,7 +95,7 @@ def branch_of(node: Any) -> Branch | None:
     if is_float_leaf(node):
         return None
     if dataclasses.is_dataclass(node) and not isinstance(node, type):
-        return _object_branch(node, lambda: object.__new__(type(node)))
+        return _object_branch(node, lambda: bare(type(node)))
     if _is_plain_object(node):
         return _object_branch(node, lambda: copy.copy(node))
     return None

@@ -43,6 +43,7 @@ _IMPORTED = (
     "functools",
     "itertools",
     "math",
+    "types",
     "numpy as np",
 )
 _HEAD = "".join(f"import {name}\n" for name in _IMPORTED) + "\n\n"
@@ -1154,6 +1155,15 @@ def squares(x):
 
 def f(x):
     return sum(squares(x))
+# generator asked for its next item
+def squares(x):
+    for v in x:
+        yield v * v
+
+
+def f(x):
+    items = squares(x)
+    return next(items) * next(items)
 # generator function
 def f(x):
     yield np.sum(x)
@@ -1171,6 +1181,34 @@ class Two:
     value = 2.0
 
 return Two.value * x[0] * x[1]
+# class defined inside the function, of its variables
+class Scaled:
+    def of(self, v):
+        return v * x[0]
+
+return Scaled().of(x[1])
+# types.SimpleNamespace
+ns = types.SimpleNamespace(a=x[0])
+ns.b = ns.a * x[1]
+return ns.b
+# functools.singledispatch
+@functools.singledispatch
+def doubled(v):
+    return v * 2.0
+
+
+@doubled.register(list)
+def _(v):
+    return v[0] * 2.0
+
+
+def f(x):
+    return doubled(x[0]) * doubled([x[1]])
+# itertools.takewhile, groupby
+total = 0.0
+for k, group in itertools.groupby(enumerate(x), key=lambda pair: pair[0] // 2):
+    total += k * sum(v for _, v in group)
+return total + sum(itertools.takewhile(lambda v: v > 0.0, x))
 """
 
 

@@ -845,7 +845,7 @@ def test_a_class_that_counts_as_a_container():
 
 def makes_a_class(x):
     class Two:
-        value = 2.0
+        value = float("2.0")
 
     return x * Two.value
 
@@ -904,7 +904,8 @@ def squares(x):
 
 
 def counted(x):
-    return np.sum(np.array([v for v in squares(x)]))
+    items = squares(x)
+    return np.sum(np.array([v for v in items])) + len(list(items))
 
 
 def counts(x):
@@ -913,10 +914,10 @@ def counts(x):
 
 
 def counts_constants(x):
-    total = 0.0
-    for v in counts(3):
+    total, items = 0.0, counts(3)
+    for v in items:
         total += v * x[0]
-    return total
+    return total + len(list(items))
 
 
 @pytest.mark.parametrize("fn, read", [(counted, squares), (counts_constants, counts)])
@@ -977,40 +978,22 @@ class Scaled:
         return x
 
 
-@functools.singledispatch
-def by_class(x):
-    return x
-
-
 def test_what_chooses_functions_is_named():
     for fn, reason in (
         (lambda x: Scaled().twice(x) * x, r"\.twice\(\), which is a partialmethod of Scaled\."),
         (lambda x: Scaled().either(x) * x, "is a singledispatchmethod of Scaled"),
-        (lambda x: by_class(x) * x, "the result of a functools.singledispatch"),
     ):
         with pytest.raises(s2sad.UnsupportedError, match=reason):
             s2sad.grad(fn)(2.0)
 
 
-def pushes(x):
-    heap = []
-    for v in x:
-        heapq.heappush(heap, v)
-    return heapq.heappop(heap)
+def merges(x):
+    return sum(heapq.merge(list(x), [0.5]))
 
 
 def in_part(x):
-    total = 0.0
-    for v in itertools.islice(x, 2):
-        total += v * v
-    return total
-
-
-def over_numbers(x):
-    total = 0.0
-    for i in itertools.islice(itertools.count(), 3):
-        total += i * x[i]
-    return total
+    items = itertools.islice(x, 2)
+    return next(items) * next(items)
 
 
 def around(x):
@@ -1021,18 +1004,17 @@ def around(x):
 
 
 def groups(x):
-    return sum(x[k] for k, _ in itertools.groupby([1, 1, 2]))
+    total = 0.0
+    for _, g in itertools.groupby([(0, x[0]), (0, x[1])], key=lambda t: t[0]):
+        total += sum(v for _, v in g) + sum(v for _, v in g)
+    return total
 
 
 @pytest.mark.parametrize(
     "fn, reason",
     [
-        (
-            pushes,
-            r"heapq.heappush has no derivative: only the .*\n.*\n.*\n.*\nKeep a list",
-        ),
-        (in_part, r"itertools.islice has no derivative: only the .*\n.*\n.*\n.*\nMake it a list"),
-        (over_numbers, r"knows nothing of itertools.count.\n.*\n.*\n.*\nCompute it outside"),
+        (merges, r"heapq.merge has no derivative: it is read .*\n.*\n.*\n.*\nSort a list"),
+        (in_part, r"islice has no derivative: only the .*\n.*\n.*\n.*\nMake it a list"),
         (around, r"`turns`, which is passed to a function that may change it"),
         (
             groups,

@@ -600,13 +600,15 @@ def test_attribute_inside():
     assert grad(f)(POINT) == pytest.approx(2 * H @ g, rel=1e-12)
 
 
-def test_what_is_not_known_is_refused():
+def test_a_setting_that_is_an_argument_is_known():
     def f(x, which):
         return np.sum(grad(rosenbrock, wrt=which)(x))
 
-    with pytest.raises(s2sad.UnsupportedError, match="whose settings .* are not literals"):
-        grad(f)(POINT, 0)
+    ones = np.ones_like(POINT)
+    assert grad(f)(POINT, 0) == pytest.approx(s2sad.hvp(rosenbrock, (POINT,), (ones,)))
 
+
+def test_what_is_not_known_is_refused():
     def g(x, tangents):
         return jvp(rosenbrock, (x,), tangents)[1]
 

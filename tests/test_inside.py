@@ -333,7 +333,7 @@ def test_derived_text_derived_once_more_stays_derived():
 
 
 class Hidden:
-    """Its method is called by a library: nobody sees that when the code is derived."""
+    """Its method is called by a built-in function."""
 
     def __len__(self):
         return 2 if within_gradient() else 3
@@ -343,9 +343,8 @@ def hidden(x, made):
     return x * len(made)
 
 
-def test_what_was_not_seen_is_refused_when_it_is_reached():
-    with pytest.raises(UnsupportedError, match="did not see"):
-        s2sad.grad(hidden)(1.0, Hidden())
+def test_a_method_that_a_built_in_function_calls_is_seen():
+    assert s2sad.value_and_grad(hidden)(1.0, Hidden()) == (2.0, 2.0)
     assert hidden(1.0, Hidden()) == 3.0
 
 

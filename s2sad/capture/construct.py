@@ -31,6 +31,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
+from s2sad.capture.classes import is_lifted
 from s2sad.capture.read import Source, read
 from s2sad.errors import Error
 from s2sad.known.built import is_generated
@@ -93,7 +94,7 @@ def _whole(cls: type, source: Source, home: str) -> Node:
     positional = node.args.posonlyargs or node.args.args
     names = {n.id for n in walk(node) if isinstance(n, gast.Name)}
     code: Any = source.fn.__code__
-    if not positional or set(code.co_freevars) - {"__class__"} or names & {OBJECT_OF}:
+    if not positional or _captured(source.fn) or names & {OBJECT_OF}:
         raise _MoreThanFields
     own = positional[0].id
     if "__class__" in code.co_freevars:
@@ -260,7 +261,14 @@ def _plain(cls: type, frozen: bool = False) -> bool:
 def _home(cls: type, init: types.FunctionType) -> str | None:
     """Return the name by which a class is known where its `__init__` was written."""
     found = [n for n, v in init.__globals__.items() if v is cls and n.isidentifier()]
-    return min(found, key=lambda n: (n != cls.__name__, n), default=None)
+    own = cls.__name__ if is_lifted(cls) else None
+    return min(found, key=lambda n: (n != cls.__name__, n), default=own)
+
+
+def _captured(init: types.FunctionType) -> set[str]:
+    """Return what an `__init__` captures, but for classes."""
+    cells = zip(init.__code__.co_freevars, init.__closure__ or (), strict=True)
+    return {n for n, cell in cells if n != "__class__" and not is_lifted(cell.cell_contents)}
 
 
 class _MoreThanFields(Exception):
@@ -279,7 +287,7 @@ class _Maker:
     def definition(self, node: Node | None = None) -> Node:
         node = clone(self.source.node if node is None else node)
         positional = [*node.args.posonlyargs, *node.args.args]
-        if not positional or set(self.source.fn.__code__.co_freevars) - {"__class__"}:
+        if not positional or _captured(self.source.fn):
             raise _MoreThanFields
         params = {a.id for a in [*positional, *node.args.kwonlyargs]}
         body = self.body(node.body, positional[0].id, params, self._class_of(self.source.fn))

@@ -38,7 +38,7 @@ from s2sad.capture.defaults import plain_defaults
 from s2sad.capture.deques import as_lists
 from s2sad.capture.extended import one_by_one
 from s2sad.capture.frozen import thawed
-from s2sad.capture.late import read_where_made
+from s2sad.capture.late import is_lazy, read_where_made
 from s2sad.errors import UnsupportedError
 from s2sad.kinds import Kind
 from s2sad.names import Names
@@ -49,6 +49,7 @@ from s2sad.nodes import (
     attribute,
     call,
     clone,
+    constant,
     locate,
     name,
     names_written,
@@ -81,7 +82,7 @@ def desugar(
     """Return the body of a function without map, filter, itemgetter and the like."""
     worker = _Desugarer(fn, names, locals_, body)
     body = plain_defaults(body, worker.denoted)
-    read_where_made(body, worker.denoted, locals_)
+    read_where_made(body, partial(is_lazy, worker.denoted), locals_)
     locals_ |= as_lists(body, worker.denoted, names, locals_ - set(params))
     locals_ |= thawed(body, partial(held_outside, fn, locals_), names, locals_ - set(params))
     one_by_one(body, worker.denoted, names, locals_ - set(params))
@@ -202,6 +203,10 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             node.args = [self.listed(a) for a in node.args]
             for k in node.keywords:
                 k.value = self.listed(k.value)
+        if fn is not None and node.args and effects_of(fn).reads == "whole":
+            node.args[0] = (
+                self.combined(node.args[0]) if self.is_cut(node.args[0]) else node.args[0]
+            )
         parent = self.parent(node.func)
         if parent is not None:
             own = gast.Name(self.fn.__code__.co_varnames[0], gast.Load(), None, None)
@@ -409,8 +414,12 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
     def combined(self, node: Node) -> Node:
         """`for a, b in combinations(xs, 2)` goes through a list."""
         fn = self.denoted(node.func) if isinstance(node, gast.Call) else None
+        if fn is itertools.islice:
+            return self.cut(node)
         if any(fn is f for f in (zip, enumerate, reversed)):
             node.args = [self.combined(a) for a in node.args]
+            if fn is zip:
+                node.args = [self.turning(a, node.args) for a in node.args]
         stepping = any(fn is f for f in _STEPPING) and all(map(self.is_there, node.args))
         if stepping or any(fn is f for f in _COMBINING):
             if self.denoted(name("list")) is list:
@@ -420,6 +429,36 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 made.func.ahead = effects_of(fn).reads == "lazily"  # the program makes no list
                 return made
         return node
+
+    def cut(self, node: Node) -> Node:
+        """`islice(xs, a, b)` that is read at once is `xs[a:b]`."""
+        whole, *ends = node.args
+        known = (gast.Constant, gast.Name, gast.Attribute)
+        if not 0 < len(ends) < 4 or not self.is_there(whole) or node.keywords:
+            return node
+        if not all(isinstance(e, known) for e in ends):
+            return node
+        low, high, step = {1: (None, *ends, None), 2: (*ends, None), 3: tuple(ends)}[len(ends)]
+        made = located(subscript(whole, gast.Slice(low, high, step)), node)
+        made.ahead = True
+        return locate(made, node)
+
+    def is_cut(self, node: Node) -> bool:
+        return isinstance(node, gast.Call) and self.denoted(node.func) is itertools.islice
+
+    def turning(self, node: Node, beside: list[Node]) -> Node:
+        """`cycle([a, b])` beside xs is `[[a, b][k % 2] for k in range(len(xs))]`."""
+        fn = self.denoted(node.func) if isinstance(node, gast.Call) else None
+        if fn is not itertools.cycle or len(node.args) != 1 or node.keywords:
+            return node
+        (turns,) = node.args
+        first = next((a for a in beside if self.is_there(a)), None)
+        if not isinstance(turns, gast.List | gast.Tuple) or not turns.elts or first is None:
+            return node
+        at = self.names.fresh("at")
+        place = gast.BinOp(name(at), gast.Mod(), constant(len(turns.elts)))
+        part = gast.comprehension(store(at), call("range", call("len", clone(first))), [], 0)
+        return located(locate(gast.ListComp(subscript(turns, place), [part]), node), node)
 
     def is_there(self, node: Node) -> bool:
         """Say whether an expression is a plain sequence: no generator, nothing that is made."""

@@ -30,7 +30,7 @@ _LAZY: tuple[Any, ...] = (map, filter)
 _SIMPLE = (gast.Assign, gast.AugAssign, gast.Return, gast.Expr, gast.AnnAssign)
 
 
-def read_where_made(body: Block, denoted: Callable[[Node], Any], locals_: set[str]) -> None:
+def read_where_made(body: Block, is_lazy: Callable[[Node], bool], locals_: set[str]) -> None:
     """Put generators that are kept under a name where they are read, in place."""
     if any(isinstance(n, gast.Global | gast.Nonlocal) for s in body for n in walk(s)):
         return
@@ -40,20 +40,21 @@ def read_where_made(body: Block, denoted: Callable[[Node], Any], locals_: set[st
             reads[n.id] = reads.get(n.id, 0) + 1
     writes = count_writes(body)
     once = {n for n, count in writes.items() if count == 1 and reads.get(n) == 1} & locals_
-    _block(body, once, denoted)
+    _block(body, once, is_lazy)
 
 
-def _block(body: Block, once: set[str], denoted: Callable[[Node], Any]) -> None:
+def _block(body: Block, once: set[str], is_lazy: Callable[[Node], bool]) -> None:
     for s in list(body):
         if not isinstance(s, SCOPES):
             for part in blocks_of(s):
-                _block(part, once, denoted)
+                _block(part, once, is_lazy)
         if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
-            if len(s.targets) == 1 and s.targets[0].id in once and _is_lazy(s.value, denoted):
+            if len(s.targets) == 1 and s.targets[0].id in once and is_lazy(s.value):
                 _move(body, s)
 
 
-def _is_lazy(value: Node, denoted: Callable[[Node], Any]) -> bool:
+def is_lazy(denoted: Callable[[Node], Any], value: Node) -> bool:
+    """Say whether an expression is a generator expression, a map or a filter."""
     if isinstance(value, gast.GeneratorExp):
         return True
     return isinstance(value, gast.Call) and any(denoted(value.func) is fn for fn in _LAZY)
@@ -79,7 +80,8 @@ def _read_at_once(value: Node) -> list[Node]:
     """Return what is evaluated where a generator or a map is made."""
     if isinstance(value, gast.GeneratorExp):
         return [value.generators[0].iter]
-    return [a for a in value.args if a is not value.args[0] or not isinstance(a, gast.Attribute)]
+    given = [*value.args, *(k.value for k in value.keywords)]
+    return [a for a in given if a is not given[0] or not isinstance(a, gast.Attribute)]
 
 
 def _is_there(node: Node) -> bool:

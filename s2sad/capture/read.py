@@ -268,6 +268,11 @@ def read(fn: types.FunctionType) -> Source:
     kind = _suspends(code)
     if kind:
         raise _unsupported(fn, kind)
+    return read_generator(fn)
+
+
+def read_generator(fn: types.FunctionType) -> Source:
+    """Find the source of a function that may be a generator function; raises SourceError."""
     file = _file(fn)
     found = _find(file, fn)
     return Source(fn, _name(fn), _filename(fn), file.lines, _function(found))

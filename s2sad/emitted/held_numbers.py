@@ -14,6 +14,7 @@ import numpy as np
 from s2sad.runtime import (
     add_into_shadow,
     attributes,
+    bare,
     is_array,
     shadow_of,
     take_from_shadow,
@@ -190,7 +191,7 @@ def taken_from_picture(shadows: dict[int, Any], seen: Any, held: Any = None) -> 
         found = [taken_from_picture(shadows, p, h) for p, h in zip(parts, kept, strict=True)]
         shadow[:] = map(nothing_of, shadow)
         return found
-    made = x.copy() if isinstance(x, dict) else object.__new__(type(x))
+    made = x.copy() if isinstance(x, dict) else bare(type(x))
     if isinstance(x, dict):
         made.clear()
     slots = shadow if isinstance(x, dict) else attributes(shadow)  # without what is deleted since

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from s2sad.runtime import attributes, private, refuse_twice, unshared
+from s2sad.runtime import attributes, bare, private, refuse_twice, unshared
 
 
 def owned(x: Any, *places: Any) -> Any:
@@ -27,7 +27,7 @@ def along(x: Any, places: Any) -> Any:
     if ... in below or not (fields or isinstance(x, list | tuple | dict)):
         return private(x)
     if fields:
-        twin = object.__new__(type(x))
+        twin = bare(type(x))
         for name in fields:
             part = fields[name]
             part = along(part, below[name]) if name in below else part

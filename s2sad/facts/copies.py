@@ -7,6 +7,7 @@ q = copy.deepcopy(p)    ->   x = p.x
                              q = object_of(Point, x=x_copy)
 ys = copy.copy(xs)      ->   ys = xs[:]
 d = dict.fromkeys(p)    ->   d = {"a": None, "b": None}
+n = SimpleNamespace(a=x)     n = object_of(SimpleNamespace, a=x)
 
 In derived text helpers make such copies: private(p), and unshared(p, ...), which looks whether
 memory stands twice in p first. For owned(p, ...), which copies what is written, a whole copy will
@@ -16,6 +17,7 @@ do. What stands for deepcopy looks too: its copies would be one.
 from __future__ import annotations
 
 import copy
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -64,6 +66,9 @@ class _Copies(HelpedRewriter):
         if fn == dict.fromkeys:
             made = self._filled(value)
             return None if made is None else [gast.Assign(s.targets, made, None)]
+        if fn is types.SimpleNamespace and not value.args and all(k.arg for k in value.keywords):
+            made = name(self.helper(runtime.object_of))
+            return [gast.Assign(s.targets, gast.Call(made, [value.func], value.keywords), None)]
         how = next((how for helper, how in _COPYING if fn is helper), None)
         if (
             how is None

@@ -18,7 +18,7 @@ from typing import Any
 import gast
 
 from s2sad import kinds as K
-from s2sad.facts.members import in_place_word
+from s2sad.facts.members import in_place_word, is_generic
 from s2sad.facts.rewrite import NumPy, Rewriter
 from s2sad.nodes import (
     SCOPES,
@@ -100,6 +100,9 @@ class _Dispatch(Rewriter):
                 return _id(n.value), n.attr
             if isinstance(n, gast.Call) and _id(n.func) in several:
                 return _id(n.func), "__call__"
+            if isinstance(n, gast.Call) and n.args and _id(n.args[0]) in several:
+                if is_generic(self.kinds.objects.get(n.func)):
+                    return _id(n.args[0]), ""
             if isinstance(n, gast.Subscript) and _id(n.value) in several:
                 return _id(n.value), "__getitem__"
             if isinstance(n, gast.BinOp | gast.UnaryOp):

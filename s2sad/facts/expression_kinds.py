@@ -39,6 +39,7 @@ from s2sad.facts.members import (
     OF_GENERIC,
     class_function,
     compare_methods,
+    dispatched,
     is_generic,
     method_unknown,
     operator_method,
@@ -622,7 +623,11 @@ class Expressions:
             call = functools.partial(self.callee, keywords={}, env=env)
             return applied_kind(self.scope.stands, applies(fn), args, keywords, call)
         if is_generic(fn):
-            return K.Unknown(*OF_GENERIC)
+            chosen = dispatched(fn, args)
+            if chosen is None:
+                return K.Unknown(*OF_GENERIC)
+            self.scope.members[fn, chosen[1]] = chosen[0]
+            return self.callee(K.Known(fn), args, keywords, env)
         if runs_rounds(fn) and isinstance(args[-1], K.Tuple):
             return self._rounds_kind(args[0], args[-1], env)
         if fn is tree.tree_map and not keywords:

@@ -209,8 +209,9 @@ def _tells(old: Kind | None, new: Kind | None, constants: bool = False) -> bool:
     if is_word(old):
         return old != new
     if isinstance(old, K.Obj | K.Dict | K.List):
-        if isinstance(old.rest, K.Unbound):
-            return False
+        if isinstance(old.rest, K.Unbound):  # who reads an empty list reads no derivatives
+            filled = isinstance(new, K.List) and not isinstance(new.rest, K.Unbound)
+            return constants and filled and K.differentiable(new)
         pairs = K.paired(old, new)
         return pairs is None or any(_tells(a, b, constants) for a, b in pairs)
     if isinstance(old, K.OneOf) and isinstance(new, K.OneOf):

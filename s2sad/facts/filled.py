@@ -23,6 +23,7 @@ from s2sad.nodes import (
     block_writes,
     blocks_of,
     count_writes,
+    subscript,
     walk,
 )
 from s2sad.stages import Function, KindFacts, Loop, is_all, plain_field
@@ -64,8 +65,30 @@ def parts_bound(statements: Iterable[Node]) -> Homes:
 
 def homes_of(body: Block, parts: Parts, params: tuple[str, ...]) -> Homes:
     """Return, for names that are bound once, and to a part of a structure, to which."""
-    counts = count_writes(body, params) if parts else {}
-    return {n: found[0] for n, found in parts.items() if counts.get(n, 1) == 1}
+    put = put_into(body)
+    counts = count_writes(body, params) if parts or put else {}
+    homes = {n: found[0] for n, found in parts.items() if counts.get(n, 1) == 1}
+    return {**{n: place for n, place in put.items() if counts.get(n) == 1}, **homes}
+
+
+def put_into(body: Block) -> Homes:
+    """Return the places of lists and objects in which something stands that is filled later.
+
+    rows.append(row)        row is rows[-1]
+    row.append(v)
+    """
+    found: Homes = {}
+    for s in all_inside(body):
+        value = getattr(s, "value", None)
+        if isinstance(s, gast.Assign) and isinstance(value, gast.Name):
+            if isinstance(s.targets[0], gast.Attribute):
+                found[value.id] = s.targets[0]
+        func: Any = getattr(value, "func", None)
+        given: Any = getattr(value, "args", [])
+        if isinstance(s, gast.Expr) and getattr(func, "attr", "") == "append":
+            if len(given) == 1 and isinstance(given[0], gast.Name):
+                found[given[0].id] = subscript(func.value, gast.Constant(-1, None))
+    return found
 
 
 def copies_of(body: Block, params: tuple[str, ...]) -> dict[str, set[str]]:

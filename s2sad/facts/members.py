@@ -6,9 +6,11 @@ import abc
 import dataclasses
 import inspect
 import types
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import gast
+import numpy as np
 
 from s2sad import kinds as K
 from s2sad.facts.scope import Scope
@@ -47,6 +49,43 @@ def is_generic(fn: Any) -> bool:
     """Say whether a function is a functools.singledispatch."""
     made = isinstance(fn, types.FunctionType) and "dispatch" in vars(fn)
     return made and isinstance(vars(fn).get("registry"), types.MappingProxyType)
+
+
+_PLAIN: dict[type, tuple[type, ...]] = {
+    K.Str: (str,),
+    K.List: (list,),
+    K.Dict: (dict,),
+    K.OpenDict: (dict,),
+    K.NoneKind: (type(None),),
+}
+_NUMBERS = {
+    "float": (float, np.float64),
+    "int": (int, np.int64),
+    "bool": (bool, np.bool_),
+    "complex": (complex, np.complex128),
+}
+
+
+def dispatched(fn: Any, args: Sequence[Kind]) -> tuple[Any, type] | None:
+    """Return the function that a singledispatch calls, and the class that decides it.
+
+    None where it is not known: of a number it may be Python's class or NumPy's.
+    """
+    first = args[0] if args else K.UNKNOWN
+    classes = _PLAIN.get(type(first), ())
+    if isinstance(first, K.Obj | K.Tuple):
+        classes = (first.cls or tuple,)
+    elif isinstance(first, K.Num):
+        plain, other = _NUMBERS[first.type]
+        if first.dtype is None or first.dtype == "any":
+            classes = (plain, other)[: 1 + (first.dtype is not None)]
+        else:
+            classes = (np.dtype(first.dtype).type,)
+    elif isinstance(first, K.Array) and first.namespace == "numpy":
+        classes = (np.ndarray,)
+    found = [fn.dispatch(cls) for cls in classes]
+    same = found and all(f is found[0] for f in found)
+    return (found[0], classes[0]) if same else None
 
 
 def class_attribute(scope: Scope, owner: Kind, attr: str) -> Any:

@@ -30,7 +30,7 @@ class Scope:
     fn: types.FunctionType
     locals: frozenset[str]
     seen: dict[str, Any] = field(default_factory=dict)
-    members: dict[tuple[Any, str], Any] = field(default_factory=dict)
+    members: dict[tuple[Any, Any], Any] = field(default_factory=dict)
     helpers: Mapping[str, Any] = field(default_factory=dict)
     stands: Any = None
     step: Callable[[Any], None] = field(default=lambda statement: None)

@@ -21,6 +21,7 @@ from s2sad import registry
 from s2sad.kinds import Kind
 from s2sad.known.libraries import of_standard_library
 from s2sad.nodes import Node, attribute, clone, constant, subscript, tuple_
+from s2sad.stages import sets_plainly
 
 
 def tangent_kind(kind: Kind) -> Kind:
@@ -66,7 +67,7 @@ def has_few(kind: Kind) -> bool:
 def is_frozen(kind: Kind) -> bool:
     """Say whether the class of an object does more, or less, than setting its attributes."""
     known = K.classes(kind) if isinstance(kind, K.Obj | K.OneOf) else ()
-    return any(getattr(cls, "__setattr__", None) is not object.__setattr__ for cls in known)
+    return not all(map(sets_plainly, known))
 
 
 def built_like(given: Kind, kind: Kind) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.known import spaces
-from s2sad.runtime import attributes
+from s2sad.runtime import attributes, has_fields
 
 PLAIN = frozenset([float, int, bool, complex, str, bytes, types.NoneType])
 _Key = Any
@@ -106,3 +107,29 @@ def _key_of_other(value: Any) -> _Key:
 def by_position(cls: Any) -> tuple[str, ...]:
     """Return the fields that the constructor of a dataclass takes by position."""
     return tuple(f.name for f in dataclasses.fields(cls) if f.init and not f.kw_only)
+
+
+WORDS = (bool, int, str)
+DEPTH = 6
+_LONG = 32  # the parts of what is longer have no known values
+
+
+def values_of(value: Any, depth: int = DEPTH) -> Hashable:
+    """Return the words, truth values and integers in a value, None where there are none."""
+    if type(value) in WORDS:
+        return type(value), value
+    if not depth or not (isinstance(value, tuple | dict) or has_fields(type(value))):
+        return None
+    found = ((step, values_of(part, depth - 1)) for step, part in parts_known(value).items())
+    return tuple((step, part) for step, part in found if part is not None) or None
+
+
+def parts_known(value: Any) -> dict[Any, Any]:
+    """Return the parts of a structure that is no list, by their steps; nothing of a long one."""
+    if isinstance(value, tuple):
+        found = dict(enumerate(value))
+    elif isinstance(value, dict):
+        found = value
+    else:
+        found = attributes(value) if has_fields(type(value)) and not K.is_function(value) else {}
+    return found if len(found) <= _LONG else {}

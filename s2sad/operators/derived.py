@@ -14,9 +14,8 @@ from s2sad import kinds as K
 from s2sad.activities import Const, annotated
 from s2sad.aliasing import Reached, reach, reach_shadow, refuse_overlap
 from s2sad.errors import ActivityError, AliasError, UnsupportedError
-from s2sad.known.by_value import values_of, with_values
 from s2sad.known.pieces import lengths_given
-from s2sad.known.signature import key_of
+from s2sad.known.signature import key_of, values_of
 from s2sad.operators.cotangents import holds_integers, mirror, needs_mirror
 from s2sad.operators.duplicated import Given, Pattern
 from s2sad.operators.guard import IGNORED, may_ignore
@@ -193,6 +192,8 @@ class Derived:
         self, kinds: dict[str, K.Kind], values: Iterable[Any] = ()
     ) -> tuple[Request, Settled]:
         """Return what is to be derived for given kinds of the arguments, with example values."""
+        from s2sad.known.by_value import with_values
+
         fn = self.parameters.fn
         o = self.options
         try:

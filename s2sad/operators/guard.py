@@ -23,12 +23,11 @@ from s2sad.activities import Activity
 from s2sad.capture.ruled import calls_another
 from s2sad.derivative import is_decorated
 from s2sad.known import spaces
-from s2sad.known.by_value import values_of
-from s2sad.known.signature import PLAIN, lasting_key
+from s2sad.known.signature import PLAIN, lasting_key, values_of
 from s2sad.registry import SameRules, Unruled, rule_for
 
 Seen = Mapping[str, Any]  # what names and dotted names denoted
-Members = Mapping[tuple[Any, str], Any]  # what was found in classes and modules
+Members = Mapping[tuple[Any, Any], Any]  # what was found in classes and modules
 
 
 class _Mark:
@@ -380,6 +379,11 @@ def members_guard(
     for (owner, name), value in members.items():
         if isinstance(owner, types.ModuleType):
             _held_tests(_held_in(owner, name, draft), value, draft)
+            continue
+        if isinstance(name, type):  # what a singledispatch calls
+            draft.test(
+                "{0} is {1}", f"{draft.constant(owner)}.dispatch({draft.constant(name)})", value
+            )
             continue
         path, found = f"{draft.constant(owner)}.{name}", getattr(owner, name, None)
         if isinstance(value, staticmethod):

@@ -17,7 +17,7 @@ from s2sad import kinds as K
 from s2sad.causes import Kept, Story
 from s2sad.errors import Place, shown_file
 from s2sad.facts.kinds_by_name import name_kinds
-from s2sad.known.by_value import values_of
+from s2sad.known.signature import values_of
 from s2sad.nodes import (
     Block,
     Node,

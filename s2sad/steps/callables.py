@@ -18,6 +18,7 @@ from s2sad.capture.fitted import fitted, is_of_any_shape, takes_shape
 from s2sad.capture.read import unwrap
 from s2sad.derivative import Applied, Derivative, stand_in
 from s2sad.errors import Place
+from s2sad.facts.members import dispatched, is_generic
 from s2sad.facts.operators import literal_of
 from s2sad.kinds import Kind
 from s2sad.nodes import Node, clone
@@ -178,6 +179,9 @@ def as_called_with(target: Any, args: Sequence[K.Kind], keywords: Mapping[str, K
     value = getattr(target, "value", None)
     if value is None or not isinstance(target, K.Known):
         return target
+    if is_generic(value):
+        chosen = dispatched(value, args)
+        return target if chosen is None else K.Known(chosen[0])
     given = {n: literal_of(k) for n, k in keywords.items()}
     if is_of_any_shape(value):
         made = value.of([*map(literal_of, args)], given)

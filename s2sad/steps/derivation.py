@@ -15,6 +15,7 @@ import gast
 from s2sad import kinds as K
 from s2sad import registry, runtime
 from s2sad.capture.choose import choose
+from s2sad.capture.classes import is_lifted, without_classes
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.desugar import check_parent
 from s2sad.capture.moved import moved
@@ -22,7 +23,8 @@ from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
 from s2sad.capture.spoken import check_callees, methods_named
 from s2sad.capture.spread import spread
-from s2sad.capture.unfold import Around, Bound, Calls, Made, stays_whole, unfold
+from s2sad.capture.unfold import Around, Bound, Calls, Made, renamed, stays_whole, unfold
+from s2sad.capture.yields import without_yields
 from s2sad.causes import Story
 from s2sad.derivative import applies
 from s2sad.emitted.replay import runs_rounds
@@ -78,7 +80,7 @@ from s2sad.known.built import run_by_making
 from s2sad.known.pieces import count
 from s2sad.known.unread import LOOKED_UP, unread
 from s2sad.names import Names
-from s2sad.nodes import Node, names_read, operands, substitute, tuple_, with_extra
+from s2sad.nodes import Node, clone, names_read, operands, substitute, tuple_, with_extra
 from s2sad.stages import (
     STOPPED,
     STOPPED_WHOLE,
@@ -213,7 +215,8 @@ class Derivation:
 
     def made_up(self, fn: types.FunctionType) -> dict[str, Any]:
         """Return what functions are rewritten with, by name: they may be written out in others."""
-        helpers = {n: f for n, f in self.refs.functions.items() if registry.is_ours(f)}
+        ours = self.refs.functions.items()
+        helpers = {n: f for n, f in ours if registry.is_ours(f) or is_lifted(f)}
         known = {**helpers, **self.reaching.words, **self.words(fn)}
         return {n: f for n, f in known.items() if lookup(fn, n) is K.MISSING}
 
@@ -261,17 +264,23 @@ def analyse(
         d.analysed[key] = found = analyse(d, made, taken_by(made, params))
         return found
     source: Any = local_source(fn) if isinstance(fn, K.LocalFunction) else read(fn)
+    inner = isinstance(fn, K.LocalFunction)
+    written = _without_classes(d, source, inner)
     taken = set(source.fn.__code__.co_names) | set(source.fn.__code__.co_freevars)
     d.names.take(*taken, *source.fn.__code__.co_varnames, *source.fn.__code__.co_cellvars)
     words = Words(d.refs, d.names, d.reaching)
     if getattr(source.node, "makes", None) is not None:
         words.known[OBJECT_OF] = runtime.object_of
     taken_ = taken | {*d.refs.modules, *d.refs.functions}
-    node = with_extra(source.node, extra)
+    outside: dict[Any, Any] = {}
+    node = written if inner else without_yields(written, source.fn, outside, params)
+    node = with_extra(node, extra)
     function = normalise(source, node, taken_, None if d.forward else words.helper)
     check_parent(source, params)
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
+    seen.update({n: met for n, met in outside.items() if isinstance(n, str)})
+    d.members.update({n: met for n, met in outside.items() if not isinstance(n, str)})
     scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
     scope.by_value, scope.parts_known = d.by_value, d.parts_known
     scope.step = partial(d.work.step, source)
@@ -284,6 +293,21 @@ def analyse(
     d.names.take(*analysed.function.locals)
     d.analysed[key] = analysed
     return analysed
+
+
+def _without_classes(d: Derivation, source: Any, inner: bool) -> Any:
+    """Return a definition without classes of its own: these have names in the derived text."""
+    makes: Any = getattr(source.node, "makes", None)
+    found: dict[str, type] = {}
+    node = source.node
+    if is_lifted(makes):
+        found = {makes.__name__: makes}
+    if not inner:
+        node, found = without_classes(node, source.fn)
+    d.names.take(*(n for n in found if n in source.fn.__globals__))
+    table = {n: d.refs.function(cls) for n, cls in found.items()}
+    table = {n: word for n, word in table.items() if n != word}
+    return renamed(clone(node), table) if table else node
 
 
 @dataclass

@@ -25,7 +25,8 @@ from s2sad import kinds as K
 from s2sad.emitted.mistaken import kind_error
 from s2sad.errors import SourceError
 from s2sad.kinds import MISSING, Kind
-from s2sad.known.by_value import values_of, with_values
+from s2sad.known.by_value import with_values
+from s2sad.known.signature import values_of
 from s2sad.names import Names
 from s2sad.nodes import Block, Node, clone, free_reads, names_read, names_written, rename, walk
 from s2sad.stages import Comment

@@ -2,6 +2,7 @@ import cupy as cp
 import enum
 import numpy as np
 import sys
+import types
 
 
 def zeros_like(x, integers=None):
@@ -24,7 +25,7 @@ def zeros_like(x, integers=None):
         return zeros
     if not has_fields(type(x)):
         return None
-    zeros = object.__new__(type(x))
+    zeros = bare(type(x))
     parts = attributes(x)
     for name in parts:
         object.__setattr__(zeros, name, zeros_like(parts[name], integers))
@@ -38,12 +39,18 @@ def attributes(x):
     return {name: getattr(x, name) for name in attribute_names(x)}
 
 
+def bare(cls):
+    """Return an object of a class without attributes, without a call of its __init__."""
+    home = types.SimpleNamespace if issubclass(cls, types.SimpleNamespace) else object
+    return home.__new__(cls)
+
+
 def has_fields(cls):
     """Return whether the attributes of an object are parts of a structure: user-defined classes.
 
-    Dataclasses are structures; enums, exceptions, iterables and objects of libraries are not.
+    Dataclasses and namespaces are; enums, exceptions, iterables and objects of libraries are not.
     """
-    if hasattr(cls, "__dataclass_fields__"):
+    if hasattr(cls, "__dataclass_fields__") or cls is types.SimpleNamespace:
         return True
     home = cls.__module__.partition(".")[0]
     theirs = home != "__main__" and home in sys.stdlib_module_names
@@ -74,14 +81,15 @@ def mlp_grad(params, x, y):
         saved.append((W, x, t))
         x = cp.tanh(x @ W + b)
 
+    # return cp.mean((x - y) ** 2)
+    x_bar = 2.0 / x.size * (x - y)
     params_bar = zeros_like(params)
-    t_bar = 2.0 / x.size * (x - y)
     while saved:
         # x = cp.tanh(x @ W + b)
-        t_bar_1 = t_bar * (1.0 - x * x)
-        b_bar = cp.sum(t_bar_1, axis=0)
+        t_bar = x_bar * (1.0 - x * x)
+        b_bar = cp.sum(t_bar, axis=0)
         W, x, t_1 = saved.pop()
-        t_bar = t_bar_1 @ W.T
+        x_bar = t_bar @ W.T
         t_2, t_3 = params_bar[t_1]
-        params_bar[t_1] = (x.T @ t_bar_1 + t_2, t_3 + b_bar)
+        params_bar[t_1] = (x.T @ t_bar + t_2, t_3 + b_bar)
     return params_bar

@@ -2,6 +2,7 @@ import enum
 import math
 import numpy as np
 import sys
+import types
 
 
 def zeros_like(x, integers=None):
@@ -24,7 +25,7 @@ def zeros_like(x, integers=None):
         return zeros
     if not has_fields(type(x)):
         return None
-    zeros = object.__new__(type(x))
+    zeros = bare(type(x))
     parts = attributes(x)
     for name in parts:
         object.__setattr__(zeros, name, zeros_like(parts[name], integers))
@@ -38,12 +39,18 @@ def attributes(x):
     return {name: getattr(x, name) for name in attribute_names(x)}
 
 
+def bare(cls):
+    """Return an object of a class without attributes, without a call of its __init__."""
+    home = types.SimpleNamespace if issubclass(cls, types.SimpleNamespace) else object
+    return home.__new__(cls)
+
+
 def has_fields(cls):
     """Return whether the attributes of an object are parts of a structure: user-defined classes.
 
-    Dataclasses are structures; enums, exceptions, iterables and objects of libraries are not.
+    Dataclasses and namespaces are; enums, exceptions, iterables and objects of libraries are not.
     """
-    if hasattr(cls, "__dataclass_fields__"):
+    if hasattr(cls, "__dataclass_fields__") or cls is types.SimpleNamespace:
         return True
     home = cls.__module__.partition(".")[0]
     theirs = home != "__main__" and home in sys.stdlib_module_names
