@@ -811,9 +811,10 @@ def _place_in_union(kind: Kind) -> tuple[int, int, str]:
 
 def _compatible(found: list[Kind]) -> bool:
     some = [k for k in found if not isinstance(k, NoneKind)]
-    if len(found) > _MOST or any(not isinstance(k, Num | Array | Tuple) for k in some):
+    alone = (Tuple, Obj, OneOf)
+    if len(found) > _MOST or any(not isinstance(k, (Num, Array, *alone)) for k in some):
         return False
-    if any(isinstance(k, Tuple) for k in some):
+    if any(isinstance(k, alone) for k in some):
         return len(some) == 1
     active = [k for k in some if carriers(k)]
     dtypes = {k.dtype for k in active if isinstance(k, Num | Array)} - {None, "any"}

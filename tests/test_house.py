@@ -69,12 +69,12 @@ RULES_MAY_IMPORT = (
 )
 # Lines a room may have, docstrings included. Rooms shrink: what is gained is noted here.
 BUDGETS = {
-    "capture": 10_020,
+    "capture": 10_100,
     "emitted": 700,
-    "facts": 17_745,
+    "facts": 17_850,
     "ir": 10_400,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 1_950,
-    "linear": 17_500,
+    "linear": 17_560,
     "operators": 7_410,
     "primitives": 160,
     "rulebook": 1_500,

@@ -357,3 +357,144 @@ def test_what_real_programs_do(f):
 def test_a_deque_that_a_function_keeps_is_refused():
     with pytest.raises(s2sad.Error):
         s2sad.grad(hands_over_a_deque_that_is_kept)(0.3)
+
+
+def square_or_none(x):
+    return None if x is None else x * x
+
+
+def skips_what_is_missing(readings):
+    total = 0.0
+    for x in readings:
+        if x is not None:
+            total += x * x
+    return total
+
+
+def skips_missing_arrays(readings):
+    return sum(np.sum(x * x) for x in readings if x is not None)
+
+
+def skips_missing_parts_of_pairs(readings):
+    total = 0.0
+    for x in readings:
+        pair = (2.0, x)
+        weight, y = pair
+        total += weight if y is None else weight * y * y
+    return total
+
+
+def asks_functions_of_the_missing(readings):
+    squares = [square_or_none(x) for x in readings]
+    return sum(y * y for y in squares if y is not None)
+
+
+def loses_what_it_has_read(readings):
+    total = 0.0
+    for i in range(len(readings)):
+        if readings[i] is not None:
+            total += readings[i] ** 2
+            readings[i] = None
+    return total * total
+
+
+@pytest.mark.parametrize(
+    "f, some",
+    [
+        (skips_what_is_missing, 1.5),
+        (skips_missing_arrays, np.array([1.5, 0.5])),
+        (skips_missing_parts_of_pairs, 1.5),
+        (asks_functions_of_the_missing, 1.5),
+        (loses_what_it_has_read, 1.5),
+    ],
+)
+def test_what_may_be_missing_has_no_cotangent(f, some):
+    found = s2sad.grad(f)([some, None, 2.0 * some])
+    assert found[1] is None
+    step = 1e-6
+    beside = [f([some + s, None, 2.0 * some]) for s in (step, -step)]
+    assert np.sum(found[0]) == pytest.approx((beside[0] - beside[1]) / (2.0 * step), rel=1e-6)
+
+
+class Process:
+    def __init__(self, mean, scale):
+        self.mean, self.scale = mean, scale
+
+    def at(self, t):
+        return self.scale * self.mean(t)
+
+
+def calls_what_a_field_holds(x):
+    p = Process(lambda t: 2.0 * t * t, x)
+    return p.at(x) + sum(p.mean(x * k) for k in range(3))
+
+
+class Gains:
+    def __init__(self, first, second=0.5, third=0.25, *, fourth=2.0):
+        self.first, self.second, self.third = first, second, third
+        self.fourth = fourth
+
+    def all(self):
+        return self.first * self.second + self.third * self.fourth
+
+
+def makes_an_object_of_an_array(x):
+    two, three = (Gains(*np.exp(x * np.arange(1.0, n))) for n in (3, 4))
+    return two.all() * Gains(*[x], fourth=x).all() + three.all()
+
+
+class Star:
+    def __init__(self, **table):
+        for word, value in table.items():
+            setattr(self, word, value)
+
+
+def makes_an_object_of_keywords(x):
+    a, b = Star(mass=x, radius=np.sin(x)), Star(**{"mass": x * x, "radius": 3.0})
+    return a.mass * b.mass + a.radius * b.radius
+
+
+class Ball:
+    def __init__(self, centre, radius):
+        self.centre, self.radius = centre, radius
+
+    def size(self):
+        return self.radius**2 * self.centre
+
+
+def nearest(balls, bound):
+    hit = None
+    for b in balls:
+        if b.centre < bound:
+            hit = b
+    return bound, hit
+
+
+def asks_an_object_or_none(x):
+    balls, total = [Ball(x, 1.0), Ball(x * x, x), Ball(x**3, 3.0)], 0.0
+    for t in (0.1, 0.45, 0.6):
+        bound, hit = nearest(balls, t)
+        if hit is None:
+            total += x * bound
+        else:
+            total += hit.size() * hit.centre
+            hit.centre = hit.centre * x
+    return total + sum(b.size() for b in balls) + nearest(balls, 0.6)[1].radius
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        calls_what_a_field_holds,
+        makes_an_object_of_an_array,
+        makes_an_object_of_keywords,
+        asks_an_object_or_none,
+    ],
+)
+def test_objects_that_are_made_and_asked(f):
+    test_real_programs(f, lambda: (0.7,))
+
+
+def test_a_sequence_that_fills_too_many_parameters_fails_as_the_call_does():
+    with pytest.raises(TypeError):
+        s2sad.grad(lambda x: Gains(*(x * np.arange(5.0))).all())(0.7)

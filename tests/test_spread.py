@@ -165,6 +165,11 @@ def may_have_a_default(p, x):
     return g(x, *p)
 
 
+@pytest.mark.parametrize("p", [np.array([0.7]), np.array([0.7, 1.2])])
+def test_what_fills_none_of_the_parameters_with_a_default_leaves_it(p):
+    check(may_have_a_default, p, 0.3)
+
+
 def gathers(*values):
     return sum(values)
 
@@ -190,10 +195,8 @@ def changed_under_another_name(x):
 @pytest.mark.parametrize(
     ("fn", "args"),
     [
-        (may_have_a_default, (np.array([0.7, 1.2]), 0.3)),
         (any_number, ([0.7, 1.2],)),
         (changed_before, (0.3,)),
-        (changed_under_another_name, (0.3,)),
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
@@ -201,6 +204,11 @@ def test_what_is_not_known_is_refused(fn, args):
     with pytest.raises(s2sad.Error) as caught:
         s2sad.grad(fn)(*args)
     assert "unpack" in str(caught.value)
+
+
+def test_more_items_than_parameters_fail_as_the_call_does():
+    with pytest.raises(TypeError):
+        s2sad.grad(changed_under_another_name)(0.3)
 
 
 def of_ufuncs(x):

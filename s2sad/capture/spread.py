@@ -8,7 +8,12 @@ Defaults that an inner function got where it was defined become plain arguments 
 
 A list or an array of unknown length fills exactly the parameters that are left: `a, b = pair`
 fails, as the call would, where the length is another. For functions of a library these are the
-arrays that a rule knows. What takes any number of them is called on the sequence:
+arrays that a rule knows. It may leave out parameters whose defaults are literals. What takes any
+number of items is called on the sequence:
+
+    Line(*xs)                   ->        slope = xs[0]
+                                          start = xs[1] if len(xs) > 1 else 0.0
+                                          Line(slope, start)
 
     max(*xs)                    ->        max(xs)
     math.hypot(*xs)             ->        math.dist(xs, [0.0] * len(xs))
@@ -21,6 +26,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import itertools
 import math
 import types
 from collections.abc import Callable
@@ -160,6 +166,10 @@ class _Spreader:
                 length = self.zipped(s, node)
             elif isinstance(kind, K.List) and not self.own(arg.value):
                 bases += _root(arg.value)
+            if length is None and arg is node.args[-1] and _has_items(kind):
+                filled = self.with_defaults(node, arg.value, args, keywords)
+                before += filled
+                length = 0 if filled else None
             if length is None:
                 return []
             args += self.items(arg.value, length, left, before)
@@ -178,7 +188,7 @@ class _Spreader:
         for statement in before:
             for n in walk(statement):
                 locate(n, s)
-            self.origins[statement] = self.origins.get(s, s)
+        self.origins |= dict.fromkeys(all_inside(before), self.origins.get(s, s))
         for n in walk(made):
             locate(n, node)
         s.value = made
@@ -329,6 +339,35 @@ class _Spreader:
             before.append(assign_tuple(parts, clone(value)))
         return [name(p) for p in parts]
 
+    def with_defaults(
+        self, node: Node, value: Node, args: list[Node], keywords: list[Node]
+    ) -> Block:
+        """Bind what a sequence fills to names: its items, and defaults where it has no more.
+
+        These are further arguments of the call; nothing where the sequence fills others.
+        """
+        signature = self.signature(node)
+        left = [] if signature is None else [*signature.parameters.values()][len(args) :]
+        named = {k.arg for k in keywords}
+        left = [*itertools.takewhile(lambda p: p.kind in _BY_PLACE and p.name not in named, left)]
+        last = [p.default for p in left if p.default is not inspect.Parameter.empty]
+        if not last or not all(isinstance(v, bool | int | float | str | None) for v in last):
+            return []
+        least, count = len(left) - len(last), self.temp("count")
+        out: Block = [assign(count, call("len", clone(value)))]
+        for op, bound in ((gast.Lt, least), (gast.Gt, len(left))):
+            wrong = gast.Raise(call("TypeError", constant(_OTHER_LENGTH)), None)
+            out.append(gast.If(compare(name(count), op, constant(bound)), [wrong], []))
+        for i, p in enumerate(left):
+            part = self.temp(p.name)
+            made = assign(part, subscript(clone(value), constant(i)))
+            if i >= least:
+                test = compare(name(count), gast.Gt, constant(i))
+                made = gast.If(test, [made], [assign(part, constant(p.default))])
+            out.append(made)
+            args.append(name(part))
+        return out
+
     def left(
         self, node: Node, given: int, keywords: list[Node], floats: bool
     ) -> tuple[list[str], bool]:
@@ -345,10 +384,7 @@ class _Spreader:
         for p in list(signature.parameters.values())[given:]:
             if p.kind is inspect.Parameter.VAR_POSITIONAL:
                 exact = False
-            elif p.kind in (
-                inspect.Parameter.POSITIONAL_ONLY,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            ):
+            elif p.kind in _BY_PLACE:
                 exact = exact and p.default is inspect.Parameter.empty and p.name not in named
                 found.append(p.name)
         return found, exact
@@ -382,6 +418,8 @@ def _length(kind: Kind) -> int | None:
 
 
 _OF_MANY: tuple[Any, ...] = (max, min, math.hypot)
+_OTHER_LENGTH = "a sequence fills fewer or more parameters than there are"
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _ONE = "'float' object is not iterable"
 
 

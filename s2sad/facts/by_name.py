@@ -10,7 +10,7 @@
                                                       s += v.y ** 2
 
 What such a loop does with each name depends on the kind of what has that name. So does what a loop
-over a dict does with each key, where the items are of many kinds.
+over a dict does with each key, where the items are of many kinds, or the keys name attributes.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from s2sad.nodes import (
     constant,
     locate,
     name,
+    names_written,
     rename,
     subscript,
     substitute,
@@ -208,16 +209,20 @@ class _ByName(Rewriter):
 
     def _dict_over(self, s: Node) -> tuple[str, str, str, list[Any]] | None:
         """Return the dict that a loop goes through, the names it binds, and the dict's keys."""
-        over, how = s.iter, "keys"
+        over, how = self._listed(s), "keys"
         if isinstance(over, gast.Call) and isinstance(over.func, gast.Attribute) and not over.args:
             over, how = over.func.value, over.func.attr
         kind = self.kind(over)
         if not isinstance(over, gast.Name) or not isinstance(kind, K.Dict):
             return None
+        if over is not s.iter and self.kinds.before.get(s, {}).get(over.id) != kind:
+            return None  # between its keys are listed and the loop it changes
         keys = list(kind.steps)
         plain = all(isinstance(k, str | int) for k in keys) and len(keys) <= _MANY
         joined = K.one_of(map(K.erase_value, kind.inside))
-        if not plain or not keys or not isinstance(joined, K.Unknown | K.Union):
+        if not plain or not keys:
+            return None
+        if not isinstance(joined, K.Unknown | K.Union) and not self._asks(s):
             return None
         names = [getattr(t, "id", "") for t in getattr(s.target, "elts", [s.target])]
         if not all(names) or len(names) != (2 if how == "items" else 1):
@@ -225,10 +230,35 @@ class _ByName(Rewriter):
         table = {"keys": (names[0], ""), "items": tuple(names), "values": ("", names[0])}
         return (over.id, *table[how], keys) if how in table else None
 
+    def _listed(self, s: Node) -> Node:
+        """Return what a loop goes through: where it is a list of that, of what no round changes."""
+        over = s.iter
+        calls = [n for b in s.body for n in walk(b) if isinstance(n, gast.Call)]
+        fns = [self.kinds.objects.get(n.func) for n in calls]
+        stores = (n for b in s.body for n in walk(b) if isinstance(n, gast.Subscript))
+        if not self._asks(s) or not all(any(fn is f for f in _ASKING) for fn in fns):
+            return over
+        if any(not isinstance(n.ctx, gast.Load) for n in stores):
+            return over
+        while isinstance(over, gast.Name) and over.id in self.function.temps:
+            made = [b for b in all_inside(self.function.node.body) if over.id in names_written(b)]
+            value = getattr(made[0], "value", None) if len(made) == 1 else None
+            if not isinstance(value, gast.Call):
+                break
+            if self.kinds.objects.get(value.func) is list and len(value.args) == 1:
+                over = value.args[0]
+            elif isinstance(value.func, gast.Attribute) and not value.args:
+                return value
+            else:
+                break
+        return over
+
     def _asks(self, s: Node) -> bool:
         """Say whether the body of a loop asks for attributes by what its header binds."""
-        plan = self.function.loops[s]
-        bound = {t.id for b in plan.bindings for t in b.targets if isinstance(t, gast.Name)}
+        plan = self.function.loops.get(s)
+        bound = names_written(s.target)
+        for b in plan.bindings if plan is not None else ():
+            bound |= names_written(b)
         calls = [n for inner in s.body for n in walk(inner) if isinstance(n, gast.Call)]
         for n in calls:
             fn = self.kinds.objects.get(n.func)

@@ -140,7 +140,8 @@ def _one_kind(function: Function, kinds: KindFacts, memory: Memory) -> None:
         if not K.is_container(write.owner) or s not in kinds.before or s not in kinds.after:
             continue
         before, after = kinds.before[s], kinds.after[s]
-        same = before.get(write.base) == after.get(write.base)
+        was, now = before.get(write.base, K.UNBOUND), after.get(write.base, K.UNBOUND)
+        same = K.without_none(was) == K.without_none(now)
         if same and not isinstance(write.owner, K.OpenDict | K.List):
             continue
         if write.how == "append" and made_anew(function, write.base):

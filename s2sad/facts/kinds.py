@@ -183,8 +183,12 @@ class _Walker(Tries):
     def _stored(self, place: Node, kind: Kind, env: Env, inside: bool = False) -> None:
         """What is stored in a part of a structure, or of a part of it, is known afterwards."""
         owner = place.value
-        if not isinstance(owner, gast.Name) or not K.is_container(env.get(owner.id, K.UNKNOWN)):
+        if not isinstance(owner, gast.Name):
             return
+        known_owner = K.without_none(env.get(owner.id, K.UNKNOWN))
+        if not K.is_container(known_owner):
+            return
+        env[owner.id] = known_owner
         known: Kind = K.UNKNOWN
         if isinstance(place, gast.Subscript) and not isinstance(place.slice, gast.Slice):
             known = self.facts.of.get(place.slice, K.UNKNOWN)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 
@@ -19,8 +20,29 @@ Takes = Sequence[Var]
 
 def perhaps_unbound(block: P.Block) -> frozenset[Var]:
     """Return what may have no value in a block, or in those inside."""
-    pairs = [(v, r) for v, r in handed_over(block) if isinstance(r, P.Unbound | Var)]
-    found = {v for v, r in pairs if isinstance(r, P.Unbound)}
+    pairs = [*handed_over(block)]
+    return _reached({v for v, r in pairs if isinstance(r, P.Unbound)}, pairs)
+
+
+def brought_in(program: P.Program) -> frozenset[Var]:
+    """Return what may be None because memory held that, or the program was given it.
+
+    Other values are None where a literal is, and regions choose that.
+    """
+    pairs, found = [*handed_over(program.block)], {*program.block.params}
+    for operation in P.every(program.block):
+        if not isinstance(operation, Op):
+            found |= {*P.bound(operation)}
+        elif operation.primitive.form == "same":
+            pairs.append((operation.outs[0], operation.operands[0]))
+        elif operation.primitive.form in ("item", "field", "unpack", "call", "method"):
+            found |= {*operation.outs}
+    found -= {v for v, _ in pairs}
+    return _reached({v for v in found if K.NONE in K.options(v.kind)}, pairs)
+
+
+def _reached(found: set[Var], pairs: Sequence[tuple[Var, Operand]]) -> frozenset[Var]:
+    """Return some variables, and all that take them up."""
     size = -1
     while size != len(found):
         size = len(found)

@@ -30,10 +30,10 @@ from s2sad.linear.turned_memory import (
     turned_augmented,
     turned_display,
     turned_each,
-    turned_field,
-    turned_item,
     turned_joined,
     turned_method,
+    turned_option,
+    turned_part,
     turned_put,
     turned_sum,
     turned_tuple,
@@ -111,6 +111,11 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         return
     (bar,) = bars
     assert bar is not None
+    if bar.perhaps and form in ("item", "field"):
+        turned_option(sweep, op, bar, acc)
+        return
+    if bar.perhaps and form != "same":
+        bar = acc.settled(bar, sweep.values[op.outs[0]])
     match form:
         case "same":
             acc.add(op.operands[0], bar)
@@ -121,10 +126,8 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         case "tangent":
             told = told_by(op)
             add_pulled(sweep, told, Bar(acc.built(bar, told.out), bar.own), acc)
-        case "item":
-            turned_item(sweep, op, bar, acc)
-        case "field":
-            turned_field(sweep, op, bar, acc)
+        case "item" | "field":
+            turned_part(sweep, op, bar, acc)
         case "tuple":
             turned_tuple(sweep, original, bar, acc)
         case "infix" if isinstance(sweep.values[op.outs[0]].kind, K.Tuple):

@@ -45,7 +45,7 @@ from s2sad.primitives import language as L
 class Bar:
     """A cotangent; what is our `own` may be changed in place. A tuple's is one of its `parts`.
 
-    That of what may be unbound is `perhaps` None: then nobody has read it.
+    That of what may be unbound, or None, is `perhaps` None: then nobody has read a number of it.
     """
 
     value: Operand | None
@@ -133,10 +133,8 @@ class Cotangents:
             return
         v = self.values[dot]
         kind = v.kind
-        if bar.perhaps:
-            bar = self._perhaps_added(dot, bar)
-        elif (known := self.of.get(dot)) is not None and known.perhaps:
-            self.of[dot] = self.settled(known, v)  # it is read, so it is bound
+        if not self.may_be_none(dot):
+            bar = self._settled_with(dot, bar)
         if v.cell:
             self._into_cell(dot, bar)
         elif self.shows_memory(dot):
@@ -164,13 +162,29 @@ class Cotangents:
         known = self.of.get(dot)
         self.of[dot] = bar if known is None else self.summed(known, bar, self.value(dot).kind)
 
-    def may_be_unbound(self, dot: Var) -> bool:
-        """Say whether nobody can make zeros for a cotangent that a region hands over."""
+    def may_be_missing(self, dot: Var) -> bool:
+        """Say whether nobody can make zeros for a cotangent that a region hands over.
+
+        That of what may be None has none: None has no cotangent, and zero would be one.
+        """
         v = self.values[dot]
-        if v not in self.t.table.facts.unbound or v.cell or isinstance(v.kind, K.Num):
+        unbound = v in self.t.table.facts.unbound and not isinstance(v.kind, K.Num)
+        if v.cell or not (unbound or self._may_be_none(v)):
             return False
         apart = dot in self.refs or self.is_shadowed(dot) or self.shows_memory(dot)
         return not apart and not is_structure(v.kind)
+
+    def may_be_none(self, dot: Var) -> bool:
+        """Say whether a cotangent is None where its value is None, or nobody has read that."""
+        return self._may_be_none(self.values[dot]) and self.may_be_missing(dot)
+
+    def _may_be_none(self, v: Var) -> bool:
+        """Say whether a cotangent has to be None where a value is: a zero will do for a number.
+
+        It will not for one that memory holds, where nothing is to be added.
+        """
+        numbers = all(isinstance(k, K.Num | K.NoneKind) for k in K.options(v.kind))
+        return is_option(v.kind) and (not numbers or v in self.t.table.facts.brought_in)
 
     def settled(self, bar: Bar, v: Var) -> Bar:
         """Return the cotangent of a variable that is bound: zeros where it is None."""
@@ -186,11 +200,15 @@ class Cotangents:
         self.t.add(P.If((out,), test, then, orelse, "either", self.t.origin))
         return Bar(out)
 
-    def _perhaps_added(self, dot: Var, bar: Bar) -> Bar:
+    def _settled_with(self, dot: Var, bar: Bar) -> Bar:
         """Return a cotangent that may be None as it can be added to that of a variable."""
         v = self.values[dot]
         known = self.of.get(dot)
-        if known is None and self.may_be_unbound(dot):
+        if not bar.perhaps:
+            if known is not None and known.perhaps:
+                self.of[dot] = self.settled(known, v)  # it is read, so it is bound
+            return bar
+        if known is None and self.may_be_missing(dot):
             return bar
         if known is not None and known.perhaps:
             check_bound(self.t, v)
@@ -271,7 +289,8 @@ class Cotangents:
             return Bar(self.t.emit(L.INFIX["Add"], (one.value, other.value), of))
         if is_structure(of) or missing:  # either may be None
             helper = self.t.table.helper(runtime.add)
-            return Bar(self.t.call(helper, (one.value, other.value), tangent_kind(of)))
+            added = self.t.call(helper, (one.value, other.value), tangent_kind(of))
+            return Bar(added, perhaps=one.perhaps and other.perhaps)
         if not K.is_numeric(of):
             raise NotYet(f"cotangents of {K.describe(of)} that are added")
         kind = binary_kind(gast.Add, kind_of(one.value), kind_of(other.value))
@@ -295,9 +314,9 @@ class Cotangents:
         if len(kind.items) > 1 and all(map(K.differentiable, kind.items)):
             outs = tuple(Var("", tangent_kind(k)) for k in kind.items)
             self.t.add(P.Op(outs, L.UNPACK, (bar.value,), origin=self.t.origin))
-            return tuple(map(Bar, outs))
+            return tuple(Bar(v, perhaps=is_option(v.kind)) for v in outs)
         return tuple(
-            Bar(self.t.emit(L.ITEM, (bar.value, P.Const(i)), tangent_kind(k)))
+            Bar(self.t.emit(L.ITEM, (bar.value, P.Const(i)), tangent_kind(k)), perhaps=is_option(k))
             if K.differentiable(k)
             else None
             for i, k in enumerate(kind.items)
@@ -332,6 +351,8 @@ class Cotangents:
 
         Structures have shadows that are found by identity, where there are any: they get none.
         """
+        if bar.perhaps and isinstance(value, Var):
+            bar = self.settled(bar, value)
         if bar.value is not None:
             return bar.value
         kind = K.without_none(kind_of(value))
@@ -430,6 +451,11 @@ class Cotangents:
             lent = held is not None and not held.own and dot in self.values
             if dot in self.unborn or (lent and is_structure(self.value(dot).kind)):
                 self.buffer(dot)
+
+
+def is_option(kind: Kind) -> bool:
+    """Say whether a value may be None, or else is a number or an array."""
+    return K.NONE in K.options(kind) and K.is_numeric(K.without_none(kind))
 
 
 def bar_out(v: Var, perhaps: bool) -> Var:

@@ -203,7 +203,10 @@ def _together(a: Analysed, aliases: Aliases, program: P.Program) -> frozenset[Va
         if isinstance(op, Op) and op.primitive.form in ("tuple", "list", "dict"):
             shared |= {n for n in names if names.count(n) > 1 and n in handed}
     named = shared.union(*(aliases.ever(n) & function.locals for n in shared))
-    bound = (v for op in P.every(program.block) for v in (*op.outs, *P.bound(op)))
+    every = [*P.every(program.block)]
+    bound = [v for op in every for v in (*op.outs, *P.bound(op))]
+    inner = [b for op in every if not isinstance(op, Op) for b in P.blocks(op)]
+    bound += [v for b in inner for v in b.params]  # a loop carries what it gives
     return frozenset(v for v in bound if v.name in named)
 
 

@@ -229,7 +229,7 @@ def _field(t: Tangents, op: Op) -> None:
     out, (owner,), word = _out(t, op), op.operands, op.primitive.word
     if out is None or not t.has(owner):
         return
-    kind = t.kind(owner)
+    kind = K.without_none(t.kind(owner))
     if isinstance(kind, K.Tuple) and kind.cls is not None and word in K.names_of(kind):
         index = K.names_of(kind).index(word)
         t.give(out, t.emit(L.ITEM, (t.maybe(owner), P.Const(index)), out.kind))

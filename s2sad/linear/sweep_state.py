@@ -288,7 +288,7 @@ def owned(sweep: Sweep, acc: Cotangents, dot: Var) -> Operand:
 def bar_handed(sweep: Sweep, acc: Cotangents, dot: Var) -> Bar:
     """Return a cotangent that a block hands over: None for what may be unbound, and nobody read."""
     bar = acc.of.get(dot)
-    if acc.may_be_unbound(dot) and (bar is None or bar.perhaps):
+    if acc.may_be_missing(dot) and (bar is None or bar.perhaps):
         return Bar(NOTHING, perhaps=True) if bar is None else bar
     return Bar(owned(sweep, acc, dot))
 

@@ -17,7 +17,7 @@ from s2sad.facts.places import laid_out
 from s2sad.inside import hook_here
 from s2sad.ir import program as P
 from s2sad.ir.flows import Flows
-from s2sad.ir.perhaps_unbound import perhaps_unbound
+from s2sad.ir.perhaps_unbound import brought_in, perhaps_unbound
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.known import spaces
@@ -82,6 +82,11 @@ class Facts:
     def unbound(self) -> frozenset[Var]:
         """The variables that are not bound on all paths."""
         return perhaps_unbound(self.program.block)
+
+    @functools.cached_property
+    def brought_in(self) -> frozenset[Var]:
+        """The variables that are None where memory held that, or the program was given it."""
+        return brought_in(self.program)
 
     @functools.cached_property
     def last(self) -> Mapping[tuple[P.Code, str], Op]:
@@ -225,7 +230,7 @@ class Table:
             return False  # an object of a class that has no derivative
         if isinstance(v.kind, K.Unknown):
             raise self.undecided(self.binds(v), v.kind)
-        return K.differentiable(v.kind) or K.is_container(v.kind)
+        return K.differentiable(v.kind) or K.is_container(K.without_none(v.kind))
 
     def acts(self, region: P.Region) -> bool:
         """Say whether something in a region writes memory that has a shadow, or is a hook."""

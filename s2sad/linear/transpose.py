@@ -31,7 +31,7 @@ from s2sad.linear.put_back import put_back
 from s2sad.linear.ready import Ready
 from s2sad.linear.rematerialised import Part, rematerialised
 from s2sad.linear.run_again import read_later
-from s2sad.linear.sweep_state import Sweep, owned
+from s2sad.linear.sweep_state import Sweep, bar_handed, value_of
 from s2sad.linear.tangent_table import Table, Tangents
 from s2sad.linear.turned_cells import with_contents
 from s2sad.linear.turned_regions import give_cotangents, outs_of, turned_block
@@ -98,7 +98,7 @@ def _transposed(ready: Ready, wrt: Sequence[str], seeds: Mapping[Var, Bar], t: T
     forward = [*without_flags(turned_block(sweep, block, acc))]
     asked = [linear.of[v] for w in wrt for v in block.params if v.name == w]
     if acc.shadows is None:
-        bars = tuple(owned(sweep, acc, dot) for dot in asked)
+        bars = tuple(value_of(bar_handed(sweep, acc, dot)) for dot in asked)
         return Turned(tuple(forward), tuple(t.ops), bars, sweep, acc.words)
     gathers = getattr(table.facts.analysed.function.node.args.kwarg, "id", None)
     asked = [
@@ -122,7 +122,7 @@ def _asked(sweep: Sweep, acc: Cotangents, dot: Var) -> Operand:
     bar = (with_structures if v in acc.shadows.seen else complete)(dot, acc)
     if bar is not None:
         acc.of[dot] = bar
-    return owned(sweep, acc, dot)
+    return value_of(bar_handed(sweep, acc, dot))
 
 
 def _reads(sweep: Sweep, block: P.Block, t: Tangents) -> dict[Op, tuple[Var, ...]]:

@@ -10,7 +10,7 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.by_identity import Shadows, are_plain, is_memory, is_structure
-from s2sad.linear.cotangents_of import Bar, Cotangents
+from s2sad.linear.cotangents_of import Bar, Cotangents, is_option
 from s2sad.linear.operands import kind_of
 from s2sad.linear.ready import NOTHING_MET, Meets
 from s2sad.linear.run_again import check_again, is_run_again, run_again
@@ -247,7 +247,7 @@ def pass_on(
             elif replaced:
                 acc.of[dot] = Bar(value, True)
             else:
-                acc.add(dot, Bar(value, own))
+                acc.add(dot, Bar(value, own, perhaps=is_option(v.kind)))
 
 
 def _pass_on_each(

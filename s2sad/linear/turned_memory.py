@@ -130,6 +130,30 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     acc.add(owner, Bar(None, parts=tuple(found)))
 
 
+def turned_option(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
+    """A part that may be None, and is None where its cotangent is, adds to its place otherwise."""
+    (owner, *_), t = op.operands, acc.t
+    if not isinstance(owner, Var) or owner not in sweep.values:
+        return
+    if isinstance(K.without_none(sweep.values[owner].kind), K.Tuple):
+        turned_part(sweep, op, bar, acc)
+        return
+    acc.buffer(owner)
+    there = t.emit(L.compare("IsNot"), (value_of(bar), NOTHING), K.BOOL)
+    with t.inside() as ops:
+        turned_part(sweep, op, Bar(bar.value), acc)
+    then, orelse = (P.Block((), tuple(o), P.End("next", ())) for o in (ops, ()))
+    t.add(P.If((), there, then, orelse, "if", op.origin))
+
+
+def turned_part(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
+    """Add to the place of a part what that has."""
+    if op.primitive.form == "item":
+        turned_item(sweep, op, bar, acc)
+    else:
+        turned_field(sweep, op, bar, acc)
+
+
 def _with_parts(acc: Cotangents, old: Var, bar: Bar, kind: K.Tuple) -> Operand:
     """Return a tuple of cotangents with others added to its parts, None where there is none."""
     return _packed(acc.t, acc.summed(Bar(old), bar, kind), kind)
@@ -208,9 +232,10 @@ def turned_field(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     if owner not in sweep.values:
         return  # zeros that are made of no tangent
     classes = K.Obj if acc.shadows is None else K.Obj | K.OneOf
-    if not isinstance(sweep.values[owner].kind, classes):
+    kind, part = K.without_none(sweep.values[owner].kind), sweep.values[out].kind
+    if not isinstance(kind, classes):
         raise NotYet("an attribute of what is no object")
-    kind, part, buffer = sweep.values[owner].kind, sweep.values[out].kind, acc.buffer(owner)
+    buffer = acc.buffer(owner)
     if isinstance(part, K.Tuple):
         old = acc.t.emit(op.primitive, (buffer,), tangent_kind(part))
         put_field(acc.t, buffer, kind, word, _with_parts(acc, old, bar, part))

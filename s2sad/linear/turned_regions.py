@@ -264,7 +264,7 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
         start.append(start_of(sweep, own, p, at_last.get(sweep.values[p])))
     start += [bar_handed(sweep, acc, d) for d in free]
     every = (*params, *free)
-    perhaps = [acc.may_be_unbound(d) for d in every]
+    perhaps = [acc.may_be_missing(d) for d in every]
     carried = [bar_out(acc.value(d), p) for d, p in zip(every, perhaps, strict=True)]
     bars = [*map(bar_of, carried, perhaps)]
     with t.inside() as ops:

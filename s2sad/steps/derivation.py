@@ -39,6 +39,7 @@ from s2sad.facts.copies import copies
 from s2sad.facts.dispatch import dispatch
 from s2sad.facts.ended import ended
 from s2sad.facts.fence import outside_of
+from s2sad.facts.fields_called import fields_called
 from s2sad.facts.finite import Finite
 from s2sad.facts.forms import library_form
 from s2sad.facts.formulas import is_formula
@@ -414,6 +415,7 @@ class _Analysis:
             or moved(function, writes, self.taken)
             or unfold(function, calls, self.taken, Around(d.words, plain, words.denoted))
             or choose(*given)
+            or fields_called(*plainly)
             or plain_joins(*plainly)
             or plain_writes(*plainly, words.helper)
             or (None if d.again is None else self._derivatives_named(function, facts))
