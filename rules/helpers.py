@@ -3,7 +3,7 @@
 import numpy as np
 
 from s2sad import runtime
-from s2sad.emitted import returned
+from s2sad.emitted import checked_results
 from s2sad.emitted.found import as_found
 from s2sad.registry import declare, elementwise, nondifferentiable, pullback, pushforward
 from s2sad.runtime import unbroadcast
@@ -59,30 +59,36 @@ def push_as_found(out, x_bar, x, x_bar_dot, x_dot):
     return as_found(x_bar_dot, x)
 
 
-@pullback(returned.for_each, view="maybe")
+@pullback(checked_results.for_each, view="maybe")
 def pull_for_each(out_bar, out, found, count):
     return out_bar, None
 
 
-@pushforward(returned.for_each)
+@pushforward(checked_results.for_each)
 def push_for_each(out, found, count, found_dot, count_dot):
     return found_dot
 
 
-@elementwise(returned.cotangent)
+@elementwise(checked_results.cotangent)
 def cotangent(out, bar, x):
     return 1.0, None
 
 
-@elementwise(returned.or_zeros)
+@elementwise(checked_results.or_zeros)
 def or_zeros(out, bar, x):
     return 1.0, None
 
 
-@elementwise(returned.or_zero)
+@elementwise(checked_results.or_zero)
 def or_zero(out, partial):
     return 1.0
 
 
 # They hand on what they are given first.
-declare(runtime.real, returned.cotangent, returned.or_zeros, returned.or_zero, held=True)
+declare(
+    runtime.real,
+    checked_results.cotangent,
+    checked_results.or_zeros,
+    checked_results.or_zero,
+    held=True,
+)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2sad.emitted.repeated import applied_at, turns
+from s2sad.emitted.ufunc_at import applied_at, turns
 from s2sad.registry import pullback, pushforward
 from s2sad.rules.arithmetic import power, true_divide
 from s2sad.rules.elementwise import arctan2, hypot, logaddexp

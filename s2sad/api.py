@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, ove
 from s2sad import kinds as K
 from s2sad.activities import Const
 from s2sad.aliasing import reach
+from s2sad.capture.calls_its_rule import as_called
 from s2sad.capture.fitted import fitted, plain_callee
 from s2sad.capture.read import Callee, unwrap
-from s2sad.capture.ruled import as_called
 from s2sad.derivative import Applied, Derivative, operator, stand_in
 from s2sad.errors import ActivityError, CallError, Error, SourceError, UnsupportedError
 from s2sad.operators.any_shape import of_any_shape
@@ -38,7 +38,6 @@ from s2sad.operators.derived import (
     reached_in_tangents,
     refuse_shared,
 )
-from s2sad.operators.directions import cast_tangents, directions, pushed
 from s2sad.operators.door import door, shortened
 from s2sad.operators.duplicated import (
     Forward,
@@ -53,6 +52,7 @@ from s2sad.operators.duplicated import (
     reverse,
     unwrapped,
 )
+from s2sad.operators.given_tangents import cast_tangents, directions, pushed
 from s2sad.operators.hessians import Hessian
 from s2sad.operators.hints import kind_of_annotation
 from s2sad.operators.jacobians import Jacobian

@@ -40,8 +40,8 @@ from s2sad.operators.derived import (
     reached_by,
     refuse_shared,
 )
-from s2sad.operators.directions import cast_tangents, directions
 from s2sad.operators.door import door
+from s2sad.operators.given_tangents import cast_tangents, directions
 from s2sad.operators.parameters import Parameters, Wrt
 from s2sad.operators.partitions import (
     BY_VALUE,

@@ -50,12 +50,12 @@ from s2sad.steps.derivation import (
     memory_of,
 )
 from s2sad.steps.flags import refuse_flags
+from s2sad.steps.found_calls import find_target
 from s2sad.steps.joining import add, complete
 from s2sad.steps.outside_reads import refuse_stored_after_reading
-from s2sad.steps.parts import Again, stands_for_derivative, title_of
 from s2sad.steps.recompute import check_rounds, check_untouched
 from s2sad.steps.shadows import check_seed
-from s2sad.steps.targets import find_target
+from s2sad.steps.texts_read_again import Again, stands_for_derivative, title_of
 
 
 def derive(

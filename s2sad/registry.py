@@ -49,7 +49,7 @@ from s2sad.rulebook.facts import effects_of as effects_of
 from s2sad.rulebook.facts import method_only_looks as method_only_looks
 from s2sad.rulebook.facts import method_writes as method_writes
 from s2sad.rulebook.facts import numbers_of as numbers_of
-from s2sad.rulebook.identity import key_of
+from s2sad.rulebook.filing import key_of
 from s2sad.rulebook.loading import load_rules as load_rules
 from s2sad.rulebook.loading import when_imported as when_imported
 from s2sad.rulebook.rule import History

@@ -24,7 +24,7 @@ import numpy as np
 from s2sad import api
 from s2sad.errors import ActivityError, UnsupportedError
 from s2sad.operators.derived import place_of
-from s2sad.operators.directions import pushed
+from s2sad.operators.given_tangents import pushed
 from s2sad.operators.jacobians import MODES, Jacobian, Point
 from s2sad.operators.parameters import Wrt
 

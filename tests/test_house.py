@@ -333,7 +333,7 @@ LISTS = {
     "capture/desugar.py": 5,
     "capture/segments.py": 1,
     "capture/spread.py": 1,
-    "emitted/repeated.py": 2,
+    "emitted/ufunc_at.py": 2,
     "facts/activity.py": 1,
     "facts/attributes.py": 1,
     "facts/by_name.py": 1,

@@ -6,7 +6,7 @@ import dataclasses
 import pytest
 
 from s2sad import kinds as K
-from s2sad.facts.rounds import stays
+from s2sad.facts.loop_state import stays
 from s2sad.kinds import EACH, Part
 
 

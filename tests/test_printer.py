@@ -12,7 +12,7 @@ import pytest
 
 from s2sad.errors import InternalError
 from s2sad.stages import Comment
-from s2sad.write import expressions, printer, wrap
+from s2sad.write import expression_text, printer, wrap
 from s2sad.write.wrap import USUAL
 
 LIBRARY = ["statistics", "fractions", "textwrap", "dataclasses", "enum", "asyncio.tasks"]
@@ -393,7 +393,7 @@ def test_wrapping_keeps_the_program():
 def test_round_trip(module):
     source = Path(importlib.util.find_spec(module).origin).read_text(encoding="utf-8")
     tree = gast.parse(source)
-    text = "\n".join(printer._lines(tree.body, expressions.expression)[0]) + "\n"
+    text = "\n".join(printer._lines(tree.body, expression_text.expression)[0]) + "\n"
     assert printer._is(text, tree.body)  # without the second try
     assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(source))
     assert printer.module(gast.parse(text).body) == text
@@ -588,7 +588,7 @@ def test_the_backward_sweep_has_its_headings():
 
 def test_a_wrong_printer_is_caught(monkeypatch):
     """astor and we may both err; then ast.unparse prints, and then nobody does."""
-    monkeypatch.setitem(expressions._PRINTERS, gast.BinOp, lambda node, level: "x + y + z")
+    monkeypatch.setitem(expression_text._PRINTERS, gast.BinOp, lambda node, level: "x + y + z")
     assert shown("a = [x + y * z]\nb = 1 + 2") == "a = ([x + y * z])\nb = (1 + 2)\n"
     assert printer.expression(expr("x * y")) == "(x * y)"
     monkeypatch.setattr(ast, "unparse", lambda node: "nonsense")

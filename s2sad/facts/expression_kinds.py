@@ -35,6 +35,7 @@ from s2sad.facts.implied import (
 )
 from s2sad.facts.lengths import own_lengths
 from s2sad.facts.library import object_attribute, object_made, object_method, object_operator
+from s2sad.facts.loop_state import kinds_in_all_rounds
 from s2sad.facts.members import (
     OF_GENERIC,
     class_function,
@@ -65,7 +66,6 @@ from s2sad.facts.results import (
     shaped_kind,
     tuple_slice,
 )
-from s2sad.facts.rounds import kinds_in_all_rounds
 from s2sad.facts.sampled import survives_none
 from s2sad.facts.scope import Scope, are_names, dotted_path, undecorated
 from s2sad.facts.slices import Slices, grid_kind

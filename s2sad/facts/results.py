@@ -24,8 +24,8 @@ from s2sad.facts.members import (
     copied_plainly,
     only_made,
 )
+from s2sad.facts.open_words import kind_by_words
 from s2sad.facts.sampled import kills, two_runs
-from s2sad.facts.words import kind_by_words
 from s2sad.kinds import MISSING, Kind
 from s2sad.known import spaces
 from s2sad.known.built import plain_fields

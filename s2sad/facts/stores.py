@@ -20,7 +20,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.emitted.repeated import UFUNCS, applied_at
+from s2sad.emitted.ufunc_at import UFUNCS, applied_at
 from s2sad.facts.results import known_call, sample_method
 from s2sad.facts.rewrite import HelpedRewriter, NumPy
 from s2sad.kinds import Kind

@@ -40,7 +40,7 @@ from s2sad.nodes import (
     subscript,
 )
 from s2sad.stages import Comment
-from s2sad.syntax.strong import is_zero
+from s2sad.syntax.zero_tests import is_zero
 
 
 class Naming(Protocol):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from s2sad.ir import program as P
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.steps.derivation import Derivation, analyse
-from s2sad.steps.pairs import Pair
+from s2sad.steps.derived_pairs import Pair
 
 
 def goes_by_symmetry(d: Derivation, call: UserCall) -> bool:

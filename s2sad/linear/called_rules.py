@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from s2sad import kinds as K
 from s2sad import registry
-from s2sad.emitted import returned
+from s2sad.emitted import checked_results
 from s2sad.ir import program as P
 from s2sad.kinds import Kind
 from s2sad.known import spaces
@@ -106,7 +106,9 @@ class _Caller:
         skip = len(arrays) - count
         of = Returned.of(call.rule, count, skip == 1)
         if several and not (of.ours or of.sure):
-            each = P.Outer(self.refs.function(returned.for_each), K.Known(returned.for_each))
+            each = P.Outer(
+                self.refs.function(checked_results.for_each), K.Known(checked_results.for_each)
+            )
             whole = self.emit((each, whole, P.Const(count)), result, "bars")
         parts: list[P.Operand | None] = []
         for i in range(count):
@@ -122,12 +124,12 @@ class _Caller:
         """Return a derivative, with a look at it where somebody else's rule returns it."""
         kind = K.without_none(kind_of(part))
         if not (of.ours or of.sure or of.partials):
-            part = self.helped(returned.cotangent, (part, array), kind)
+            part = self.helped(checked_results.cotangent, (part, array), kind)
         if not of.nothing[i]:
             return part
         if of.partials:
-            return self.helped(returned.or_zero, (part,), kind)
-        return self.helped(returned.or_zeros, (part, array), kind)
+            return self.helped(checked_results.or_zero, (part,), kind)
+        return self.helped(checked_results.or_zeros, (part, array), kind)
 
     def helped(
         self, helper: Callable[..., object], args: tuple[P.Operand, ...], kind: Kind

@@ -9,7 +9,7 @@ from s2sad.facts.activity import activity
 from s2sad.facts.given import written_parameters
 from s2sad.stages import Activity
 from s2sad.steps.derivation import Analysed, Derivation, memory_of
-from s2sad.steps.parts import title_of
+from s2sad.steps.texts_read_again import title_of
 
 
 def activity_of(

@@ -18,8 +18,8 @@ from s2sad.linear.reverse_entry import reverse_function
 from s2sad.requests import Request
 from s2sad.stages import Text
 from s2sad.steps.derivation import Derivation, analyse
+from s2sad.steps.derived_pairs import Target
 from s2sad.steps.joining import add, complete, printed
-from s2sad.steps.pairs import Target
 from s2sad.write.live import live_in
 from s2sad.write.load import load
 

@@ -42,10 +42,10 @@ from s2sad.steps.derivation import (
     analysis_key,
     memory_of,
 )
+from s2sad.steps.derived_pairs import Target
+from s2sad.steps.found_calls import target_name
 from s2sad.steps.joining import add
-from s2sad.steps.pairs import Target
-from s2sad.steps.parts import title_of
-from s2sad.steps.targets import target_name
+from s2sad.steps.texts_read_again import title_of
 
 ADVICE = "Pass a function of yours (def or lambda) that returns numbers or arrays."
 GRADIENT = "Write the gradient by hand, and pass it to scipy.optimize.root."

@@ -21,8 +21,8 @@ from s2sad.linear.tangent_table import Table
 from s2sad.nodes import clone, stand_in
 from s2sad.stages import Comment, SourceLike
 from s2sad.steps.joining import answers
-from s2sad.write.inside import denoted_in, handed_on, mentions, without_ours
 from s2sad.write.printer import statement_text
+from s2sad.write.without_ours import denoted_in, handed_on, mentions, without_ours
 
 _HOLD_OTHERS = (gast.For, gast.While, gast.If, gast.With, gast.Try, gast.Match)
 

@@ -42,7 +42,7 @@ from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.steps.derivation import Derivation, memory_of
 from s2sad.steps.joining import add
-from s2sad.steps.parts import sentence, title_of
+from s2sad.steps.texts_read_again import sentence, title_of
 from s2sad.syntax.definitions import define_with, wrapped
 
 

@@ -19,9 +19,9 @@ from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.user_calls import CallOfUser, name_of
 from s2sad.primitives import language as L
-from s2sad.steps.pairs import Target
+from s2sad.steps.derived_pairs import Target
+from s2sad.steps.found_calls import find_target
 from s2sad.steps.recompute import check_repeatable, runs_again
-from s2sad.steps.targets import find_target
 
 
 def is_run_again(noted: CallOfUser) -> bool:

@@ -33,8 +33,8 @@ from s2sad.primitives import language as L
 from s2sad.requests import Request
 from s2sad.stages import Arrival
 from s2sad.steps.derivation import Analysed, Derivation, memory_of
-from s2sad.steps.parts import title_of
 from s2sad.steps.shadows import doc_of, shadowed_arguments, wants_seed
+from s2sad.steps.texts_read_again import title_of
 from s2sad.syntax.definitions import define_with
 
 

@@ -38,7 +38,7 @@ from s2sad.stages import Met
 from s2sad.steps.binding import bind_kinds, by_rule, made_by
 from s2sad.steps.callables import all_kinds, as_called_with, signature_of
 from s2sad.steps.derivation import analyse
-from s2sad.steps.targets import is_library
+from s2sad.steps.found_calls import is_library
 
 Given = Operand | tuple[Operand, ...] | dict[str, Operand]
 """What a parameter is given: several operands, with or without names, where it gathers them."""

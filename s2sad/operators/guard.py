@@ -20,7 +20,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.activities import Activity
-from s2sad.capture.ruled import calls_another
+from s2sad.capture.calls_its_rule import calls_another
 from s2sad.derivative import is_decorated
 from s2sad.known import spaces
 from s2sad.known.signature import PLAIN, lasting_key, values_of

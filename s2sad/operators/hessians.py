@@ -20,8 +20,8 @@ from s2sad.errors import ActivityError
 from s2sad.operators.blocks import Blocks
 from s2sad.operators.cotangents import mirror, mixes
 from s2sad.operators.derived import Derived, Options, kinds_of, place_of, reached_by, refuse_shared
-from s2sad.operators.directions import cast_tangents, pushed
 from s2sad.operators.door import door
+from s2sad.operators.given_tangents import cast_tangents, pushed
 from s2sad.operators.moves import Moves
 from s2sad.operators.parameters import Parameters, Settled, settle
 from s2sad.operators.shown import Shown

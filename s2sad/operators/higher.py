@@ -29,7 +29,7 @@ from s2sad.activities import Const, annotated
 from s2sad.capture.read import read, remember
 from s2sad.derivative import Applied, derivative_of
 from s2sad.errors import Error, InternalError, MissingRuleError, Place, UnsupportedError
-from s2sad.facts.hooks import bends
+from s2sad.facts.silent_calls import bends
 from s2sad.kinds import Kind
 from s2sad.known.built import tangent_kind
 from s2sad.names import Names
@@ -60,10 +60,10 @@ from s2sad.steps.derivation import (
     derivative,
     taken_by,
 )
+from s2sad.steps.derived_pairs import Pair
 from s2sad.steps.joining import add, complete, settle_in
-from s2sad.steps.pairs import Pair
-from s2sad.steps.parts import Part, sentence, stands_for_derivative, title_of
 from s2sad.steps.repeatable import repeatable
+from s2sad.steps.texts_read_again import Part, sentence, stands_for_derivative, title_of
 from s2sad.syntax.definitions import define, wrapped
 from s2sad.write.copies import is_literal
 from s2sad.write.load import load

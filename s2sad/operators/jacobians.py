@@ -22,8 +22,8 @@ from s2sad import kinds as K
 from s2sad.errors import ActivityError, MissingRuleError, UnsupportedError
 from s2sad.operators.blocks import Blocks, sizes, unit
 from s2sad.operators.derived import Derived, Entry, one_like, place_of, reached_by, refuse_shared
-from s2sad.operators.directions import built_like, pushed
 from s2sad.operators.door import door
+from s2sad.operators.given_tangents import built_like, pushed
 from s2sad.operators.moves import Moves
 from s2sad.operators.parameters import Settled, unfolded
 from s2sad.operators.shown import Shown

@@ -22,7 +22,7 @@ import numpy as np
 
 from s2sad.errors import MismatchError
 from s2sad.known.signature import PLAIN, key_of
-from s2sad.operators.directions import Arguments, pushed
+from s2sad.operators.given_tangents import Arguments, pushed
 from s2sad.operators.pullbacks import outline
 from s2sad.operators.sharing import Bound
 from s2sad.runtime import add

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from s2sad.known import spaces
-from s2sad.rulebook.identity import key_of
+from s2sad.rulebook.filing import key_of
 from s2sad.rulebook.loading import load_rules
 
 Form = Literal[

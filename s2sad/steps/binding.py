@@ -14,9 +14,9 @@ import gast
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.capture.calls_its_rule import as_called
 from s2sad.capture.construct import maker
 from s2sad.capture.read import unwrap
-from s2sad.capture.ruled import as_called
 from s2sad.derivative import applies
 from s2sad.facts.closures import captured_inside, passed_on
 from s2sad.facts.memory import makes_anew

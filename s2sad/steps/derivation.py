@@ -35,7 +35,6 @@ from s2sad.facts.appends import plain_appends
 from s2sad.facts.bound import bound
 from s2sad.facts.by_name import by_name
 from s2sad.facts.closures import behind, holds_container
-from s2sad.facts.copies import copies
 from s2sad.facts.dispatch import dispatch
 from s2sad.facts.ended import ended
 from s2sad.facts.fence import outside_of
@@ -51,14 +50,14 @@ from s2sad.facts.given import (
     written_owner,
     written_parameters,
 )
+from s2sad.facts.inference import infer
 from s2sad.facts.inplace import in_place
 from s2sad.facts.joiners import plain_joins
-from s2sad.facts.kinds import infer
 from s2sad.facts.lengths import alike, shallow
 from s2sad.facts.marked import marked
 from s2sad.facts.members import class_function, sets_by_name
 from s2sad.facts.memory import Memory, memory, root
-from s2sad.facts.methods import plain_writes
+from s2sad.facts.methods_as_writes import plain_writes
 from s2sad.facts.operators import operators, with_pullback
 from s2sad.facts.overloads import overloads
 from s2sad.facts.passing import (
@@ -73,6 +72,7 @@ from s2sad.facts.passing import (
 from s2sad.facts.ravelled import ravelled
 from s2sad.facts.read_before import read_before
 from s2sad.facts.scope import Scope, lookup
+from s2sad.facts.shown_copies import copies
 from s2sad.facts.sums import sums
 from s2sad.facts.trees import trees
 from s2sad.kinds import Kind
@@ -110,9 +110,9 @@ from s2sad.steps.callables import (
     local_source,
     signature_of,
 )
-from s2sad.steps.parts import Again, Part, stands_for_derivative
 from s2sad.steps.reaching import Reaching
 from s2sad.steps.refs import Refs
+from s2sad.steps.texts_read_again import Again, Part, stands_for_derivative
 from s2sad.steps.words import Words
 from s2sad.steps.work import Work
 from s2sad.syntax.decided import settled

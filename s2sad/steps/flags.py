@@ -12,7 +12,7 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad.errors import UnsupportedError
-from s2sad.facts.hooks import sets_flags
+from s2sad.facts.silent_calls import sets_flags
 from s2sad.nodes import Node, all_inside, walk
 from s2sad.stages import KindFacts
 from s2sad.steps.derivation import Analysed, Derivation, memory_of

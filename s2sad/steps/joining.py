@@ -17,7 +17,7 @@ from s2sad.steps.derivation import (
     Derivation,
 )
 from s2sad.steps.needless import without_operators
-from s2sad.steps.parts import Part
+from s2sad.steps.texts_read_again import Part
 from s2sad.steps.within import settle_inside
 from s2sad.syntax.decided import Decided, verdict
 from s2sad.write.clashes import bound_in, settle_names

@@ -27,14 +27,14 @@ from s2sad.emitted.replay import runs_rounds
 from s2sad.errors import UnsupportedError
 from s2sad.facts.fence import outside_written
 from s2sad.facts.given import written_parameters
+from s2sad.facts.loop_state import lengths_by_themselves, stays
 from s2sad.facts.memory import Memory
-from s2sad.facts.rounds import lengths_by_themselves, stays
 from s2sad.kinds import Kind
 from s2sad.nodes import Node, blocks_of, count_writes, names_read, names_written, walk
 from s2sad.stages import Write
 from s2sad.steps.binding import bind_kinds
 from s2sad.steps.derivation import Analysed, Derivation, analyse, memory_of
-from s2sad.steps.pairs import Target
+from s2sad.steps.derived_pairs import Target
 from s2sad.steps.purity import Purity
 
 _HARMLESS: tuple[Any, ...] = (np.errstate, contextlib.nullcontext)

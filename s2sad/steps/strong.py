@@ -20,8 +20,8 @@ from s2sad.facts.pushed import pushed
 from s2sad.facts.zeros import zeros
 from s2sad.stages import Activity, Arrival, Met, Pushed, Zeros
 from s2sad.steps.derivation import Analysed, Derivation, analyse, memory_of
-from s2sad.steps.pairs import Target
-from s2sad.steps.targets import find_target, roots
+from s2sad.steps.derived_pairs import Target
+from s2sad.steps.found_calls import find_target, roots
 
 
 def zeros_of(

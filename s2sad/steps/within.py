@@ -21,7 +21,7 @@ from s2sad.nodes import Node, block_writes, clone, walk
 from s2sad.steps.derivation import Derivation
 from s2sad.steps.reaching import is_library, plain_function
 from s2sad.syntax.decided import TOLD
-from s2sad.write.inside import VALUES, compares_ours, denoted_in, mentions, without_ours
+from s2sad.write.without_ours import VALUES, compares_ours, denoted_in, mentions, without_ours
 
 
 def settle_inside(d: Derivation) -> None:

@@ -12,8 +12,8 @@ import gast
 
 from s2sad.nodes import Block, Node, blocks_of
 from s2sad.stages import Comment
-from s2sad.syntax.strong import zero_tests
-from s2sad.write.expressions import expression
+from s2sad.syntax.zero_tests import zero_tests
+from s2sad.write.expression_text import expression
 
 WHY = "zero stays zero where the derivative is infinite"
 

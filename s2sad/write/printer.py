@@ -15,8 +15,8 @@ import gast
 
 from s2sad.errors import InternalError
 from s2sad.stages import Comment
-from s2sad.write import expressions
-from s2sad.write.expressions import (
+from s2sad.write import expression_text
+from s2sad.write.expression_text import (
     ASSIGN,
     COMMA,
     RETURN,
@@ -54,7 +54,7 @@ def statement_text(node: gast.AST) -> str:
     >>> statement_text(gast.parse("(x, v) = state").body[0])
     'x, v = state'
     """
-    head, _ = next(iter(_clauses(node, expressions.expression)))
+    head, _ = next(iter(_clauses(node, expression_text.expression)))
     return "".join(head)
 
 
@@ -66,7 +66,7 @@ def function(node: gast.FunctionDef) -> str:
 def module(body: list[gast.AST]) -> str:
     """Return the text of a module, checked; it ends with a newline."""
     # If some expression comes out as another one, print again, looking at each.
-    for express in (expressions.expression, _careful):
+    for express in (expression_text.expression, _careful):
         lines, own = _lines(body, express)
         if _is("\n".join(own), [node for node in body if _known(node) is None]):
             return "\n".join(lines) + "\n"
@@ -115,7 +115,7 @@ def _is(text: str, body: list[gast.AST]) -> bool:
 
 def _careful(node: Node, level: int) -> str:
     """Print an expression, see that it is what it was, and let `ast.unparse` try if it is not."""
-    text = expressions.expression(node, level)
+    text = expression_text.expression(node, level)
     if _reads_as(text, node):
         return text
     text = f"({ast.unparse(gast.gast_to_ast(node))})"
@@ -263,7 +263,7 @@ def _assign(node: Node, express: Express) -> list[Clause]:
 
 
 def _augmented(node: Node, express: Express) -> list[Clause]:
-    symbol = expressions.binary_symbol(node.op)
+    symbol = expression_text.binary_symbol(node.op)
     head = f"{express(node.target, COMMA)} {symbol}= "
     return [((head, express(node.value, ASSIGN), ""), None)]
 

@@ -33,9 +33,9 @@ from s2sad.stages import Comment
 from s2sad.write.checks import Checks, check_length, check_overlap, has_ordered_keys, said, spelled
 from s2sad.write.copies import definition, is_literal, literal, prelude
 from s2sad.write.homes import homes_of, import_of
-from s2sad.write.inside import denoted_in, without_ours
 from s2sad.write.live import live_in
 from s2sad.write.printer import module
+from s2sad.write.without_ours import denoted_in, without_ours
 from s2sad.write.wrap import USUAL, width
 
 Define = Callable[[types.FunctionType], Node]

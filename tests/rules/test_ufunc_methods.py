@@ -5,7 +5,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import s2sad
-from s2sad.emitted.repeated import applied_at
+from s2sad.emitted.ufunc_at import applied_at
 from s2sad.testing import check_rule
 from tests import slopes
 

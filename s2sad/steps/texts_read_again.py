@@ -13,7 +13,7 @@ from s2sad.errors import shown_file
 from s2sad.kinds import Kind
 from s2sad.nodes import Node
 from s2sad.stages import SourceLike
-from s2sad.steps.pairs import Pair
+from s2sad.steps.derived_pairs import Pair
 
 
 def stands_for_derivative(fn: Any) -> bool:

@@ -31,7 +31,7 @@ from s2sad.steps.callables import as_called_with, signature_of
 from s2sad.steps.derivation import (
     Analysed,
 )
-from s2sad.steps.pairs import Target
+from s2sad.steps.derived_pairs import Target
 
 
 def find_target(a: Analysed, statement: Any, node: Any) -> Target | None:
