@@ -700,3 +700,51 @@ def test_a_number_and_an_array_are_tested_for_zero_together():
     f = a_number_times_an_array_where_both_may_stand_still
     slope = (f(X + 1e-6 * DOT) - f(X - 1e-6 * DOT)) / 2e-6
     np.testing.assert_allclose(s2sad.jvp(f, (X.copy(),), (DOT,))[1], slope, rtol=1e-6)
+
+
+class Scaled:
+    def __init__(self, v):
+        self.v = v
+
+    def up(self, w):
+        self.v = self.v * w
+
+
+class Kept(Scaled):
+    def up(self, w):
+        base = super()
+        self.v = self.v + w
+        base.up(w)
+
+
+def a_kept_super(x):
+    made = Kept(x[0])
+    made.up(x[1])
+    return made.v
+
+
+def a_super_of_a_class_without_a_name(x):
+    class Base:
+        def __init__(self, v):
+            self.v = v
+
+        def up(self, w):
+            self.v = self.v * w
+
+    class Derived(Base):
+        def up(self, w):
+            self.v = self.v + w
+            super().up(w)
+
+    made = Derived(x[0])
+    made.up(x[1])
+    return made.v
+
+
+@pytest.mark.parametrize("f", [a_kept_super, a_super_of_a_class_without_a_name])
+def test_what_super_does_is_followed_or_refused(f):
+    """What a method of super() wrote had no derivative, in silence."""
+    with pytest.raises(s2sad.Error):
+        s2sad.grad(f)(X)
+    with pytest.raises(s2sad.Error):
+        s2sad.jvp(f, (X,), (DOT,))

@@ -27,7 +27,7 @@ import inspect
 import itertools
 import operator
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -142,6 +142,7 @@ def check_parent(source: Any, params: Mapping[str, Kind]) -> None:
     cls = getattr(next(iter(params.values()), None), "cls", None)
     if home is None or cls is None or home not in cls.__mro__:
         return
+    _check_calls(source, home)
     order = cls.__mro__[cls.__mro__.index(home) :]
     if order != home.__mro__:
         raise UnsupportedError(
@@ -150,6 +151,50 @@ def check_parent(source: Any, params: Mapping[str, Kind]) -> None:
             remedy="Call the method of the base class by the class's name.",
             place=source.place(source.node),
         )
+
+
+def _check_calls(source: Any, home: type) -> None:
+    """Refuse super() that is kept, or means a class that has no name here: nobody could follow it.
+
+    What its methods do, they do to the object of the method that asks for it.
+    """
+    every = [*walk(source.node)]
+    held = {n.value for n in every if isinstance(n, gast.Attribute)}
+    for n in every:
+        asked = _asks_parent(n, lambda node: denoted(node, source.fn, set()))
+        method = inspect.getattr_static(home.__mro__[1], n.attr, None) if asked else None
+        if inspect.isfunction(method) and _naming(home.__mro__[1], source.fn, set()) is None:
+            raise UnsupportedError(
+                f"super() in {home.__name__} means {home.__mro__[1].__name__}, which has no "
+                "name in this module: s2sad cannot follow the call.",
+                remedy="Define or import the base class at module level.",
+                place=source.place(n),
+            )
+        made = isinstance(n, gast.Call) and not n.args and n not in held
+        if made and denoted(n.func, source.fn, set()) is super:
+            raise UnsupportedError(
+                "super() is kept for later here; s2sad cannot follow what its methods do.",
+                remedy="Write super().method(...) where the method is called.",
+                place=source.place(n),
+            )
+
+
+def _asks_parent(func: Node, denoted_by: Callable[[Node], Any]) -> bool:
+    """Say whether this is `super().method`."""
+    made = func.value if isinstance(func, gast.Attribute) else None
+    plain = isinstance(made, gast.Call) and not made.args
+    return plain and denoted_by(made.func) is super  # type: ignore[union-attr]
+
+
+def _naming(cls: type, fn: types.FunctionType, hidden: Collection[str]) -> Node | None:
+    """Return what names a class in a function: a global, or an attribute of a module."""
+    known = {n: v for n, v in fn.__globals__.items() if n.isidentifier() and n not in hidden}
+    found = min((n for n, v in known.items() if v is cls), default=None)
+    if found is not None:
+        return name(found)
+    modules = [n for n, v in known.items() if isinstance(v, types.ModuleType)]
+    held = [n for n in modules if vars(known[n]).get(cls.__name__) is cls]
+    return attribute(name(min(held)), cls.__name__) if held else None
 
 
 def is_attribute(node: Node) -> bool:
@@ -209,7 +254,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             )
         parent = self.parent(node.func)
         if parent is not None:
-            func = locate(attribute(name(parent), node.func.attr), node.func)
+            func = located(attribute(parent, node.func.attr), node.func)
             given = [locate(self.own(), node), *node.args]
             return locate(gast.Call(func, given, node.keywords), node)
         if fn is list and len(node.args) == 1 and isinstance(node.args[0], gast.ListComp):
@@ -367,19 +412,14 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             locate(n, node)
         return made
 
-    def parent(self, func: Node) -> str | None:
-        """Return the name of the base class in `super().method`."""
-        if not isinstance(func, gast.Attribute) or not isinstance(func.value, gast.Call):
-            return None
-        made = func.value
+    def parent(self, func: Node) -> Node | None:
+        """Return what names the base class in `super().method`."""
         home = source_class(self.fn)
-        if self.denoted(made.func) is not super or made.args or home is None:
+        if home is None or not _asks_parent(func, self.denoted):
             return None
         if inspect.getattr_static(home.__mro__[1], func.attr, None) is None:
             return None
-        found = [n for n, v in self.fn.__globals__.items() if v is home.__mro__[1]]
-        found = [n for n in found if n.isidentifier() and n not in self.locals]
-        return min(found, default=None)
+        return _naming(home.__mro__[1], self.fn, self.locals)
 
     def visit_With(self, node: Node) -> Node:
         """`with suppress(E): ...` is `try: ... except E: pass`."""
