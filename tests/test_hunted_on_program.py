@@ -748,3 +748,30 @@ def test_what_super_does_is_followed_or_refused(f):
         s2sad.grad(f)(X)
     with pytest.raises(s2sad.Error):
         s2sad.jvp(f, (X,), (DOT,))
+
+
+def a_copy_of_a_list_that_held_none(x):
+    a = [None] * 4
+    for i in range(3):
+        a[i] = x[i] * x[0]
+    total = 0.0
+    for v in list(a):
+        if v is not None:
+            total += v * v
+    return total
+
+
+def a_dict_that_held_none(x):
+    d = {"p": None, "q": None}
+    d["p"] = x[0] * x[1]
+    e = dict(d)
+    e["q"] = x[2]
+    return e["p"] * e["q"] + d["p"]
+
+
+@pytest.mark.parametrize("f", [a_copy_of_a_list_that_held_none, a_dict_that_held_none])
+def test_what_is_made_of_none_and_filled_later(f):
+    """The copy was taken to hold no numbers: its gradient was zero, in silence."""
+    slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in np.eye(4) * 1e-6]
+    np.testing.assert_allclose(s2sad.grad(f)(X), slopes, rtol=1e-7, atol=1e-8)
+    assert s2sad.jvp(f, (X,), (DOT,))[1] == pytest.approx(np.dot(slopes, DOT), rel=1e-7)

@@ -125,6 +125,8 @@ def holds_numbers(kind: Kind) -> bool:
     kind = K.without_none(kind)
     if isinstance(kind, K.OneOf) or K.is_empty(kind):
         return True  # what is empty where it is made may be filled with anything
+    if any(isinstance(k, K.NoneKind) for k in K.together(kind)) and kind.mutable:
+        return True  # where None stood, a number may come
     if isinstance(kind, K.List) and any(isinstance(k, K.Num) for k in K.together(kind)):
         return True  # where an integer stood, a number with a derivative may come
     return any(has_slot(k) for k in K.together(kind))
