@@ -174,6 +174,8 @@ PURE = {
     "unbound": "B.size",
 }
 SINGLE = {
+    "groups": "bs = [B(0.3)]\na = x[0]\nk = lambda q: q.keep(a)\n"
+    "for _, g in itertools.groupby(bs, key=k):\n    pass\nreturn bs[0].n * 2.0",
     "class": TWO + "o = sorted(bs, key=ByRank)\nreturn bs[0].n * 2.0 + o[0].m",
     "class_in_a_test": TWO
     + "if sorted(bs, key=ByRank)[0].m > 0.0:\n    return bs[0].n\nreturn x[0]",
@@ -197,8 +199,6 @@ REFUSED = {
     "sorted(bs, key=k)\nreturn bs[0].n * 2.0 + bs[1].m",
     "one_of_several": "bs = [B(x[0]), Other(x[1])]\ndef g(q):\n    h = q.rank\n    h()\n"
     "for i in range(2):\n    g(bs[i])\nreturn bs[0].n * 2.0 + bs[1].m",
-    "groups": "bs = [B(0.3)]\na = x[0]\nk = lambda q: q.keep(a)\n"
-    "for _, g in itertools.groupby(bs, key=k):\n    pass\nreturn bs[0].n * 2.0",
 }
 X = np.array([1.3, 0.4, 0.7])
 ALONG = np.array([0.3, -1.2, 0.7])
