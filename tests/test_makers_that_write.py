@@ -394,8 +394,7 @@ def test_a_structure_is_written_in_a_copy(f):
 
 
 def kept_alone(x):
-    with pytest.raises(s2sad.Error):
-        s2sad.jvp(appended_here, (x,), ([1.0, 0.0],))
+    assert s2sad.jvp(appended_here, (x,), ([1.0, 0.0],))[1] == pytest.approx(3.9)
     assert s2sad.grad(appended_here)(x) == pytest.approx([3.9, 1.3])
 
 
