@@ -57,9 +57,11 @@ def two_runs(run: Callable[[Sampler, float], Any], kinds: tuple[Kind, ...]) -> K
                 kind = read_back(first, second, one, two)
                 if one.guessed and not isinstance(kind, K.Unknown):
                     others = list(_by_numbers(run, kinds, attempt, content))
-                    for other in others:
+                    alike = list(_by_numbers(run, kinds, {"uniform": 3}, content))
+                    for other in (*others, *alike):
                         kind = same_axes(kind, first, other)
-                    kind = same_lengths(kind, others)
+                    every = len(others) == len(_NUMBERS)  # else they would speak for some alone
+                    kind = same_lengths(kind, others if every else [])
                 if not symbols(kind) and not _constant_lengths(kind):
                     return kind
                 try:
@@ -96,11 +98,11 @@ def _by_numbers(
 ) -> Iterator[Any]:
     """Yield what other integers give, in the place of those that are not known.
 
-    They may want lengths to be the same that else need not be: then all are.
+    They may want lengths to be the same that else need not be.
     """
-    for number, lengths in itertools.product(_NUMBERS, (attempt, {"uniform": 3})):
+    for number in _NUMBERS:
         try:
-            yield run(Sampler(kinds, 0, **lengths, number=number), content)
+            yield run(Sampler(kinds, 0, **attempt, number=number), content)
         except _FAILURES:
             continue
 

@@ -511,7 +511,7 @@ REFUSED = {
     other_field: "`fun` of a result",
     two_functions: "cannot tell which function that is",
     library_function: "cannot tell which function that is",
-    counted: "an inner function rebinds",
+    counted: "changes values outside of itself",
     changes_a_global: "changes values outside",
     complete: "has no parameter `full_output`",
     in_single: "cannot tell the type",
