@@ -19,7 +19,6 @@ import pytest
 import s2sad
 from s2sad import kinds as K
 from s2sad.capture import normalise as normalise_module
-from s2sad.facts import alias
 from s2sad.ir import first_terms, flows, folding, gathered, handed_last, needs, simpler, to_tree
 from s2sad.linear import (
     both_sweeps,
@@ -35,6 +34,7 @@ from s2sad.linear import (
 )
 from s2sad.nodes import blocks_of
 from s2sad.steps import derivation
+from s2sad.syntax import pairs
 
 RANDOM = 60
 HEAD = "import math\n\nimport numpy as np\n\n\n"
@@ -402,7 +402,7 @@ def activity_forgets_what_a_loop_carries_around(m):
 
 
 def alias_forgets_views(m):
-    m.setattr(alias, "_unite", lambda pairs, name, others: None)
+    m.setattr(pairs.Pairs, "unite", lambda self, some, others: None)
 
 
 def fence_is_off(m):
