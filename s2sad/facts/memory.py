@@ -318,7 +318,8 @@ class Walker:
 
     def aliases(self, node: Node) -> set[str]:
         """Return the names with whose memory a value may share its own."""
-        found = self.returned(node) if isinstance(node, gast.Call) else None
+        known = isinstance(node, gast.Call) and not _is_cached(node, self.kinds)
+        found = self.returned(node) if known else None
         held = [node] if found is None else found[0]
         return set().union(*(sources(part, self.kinds) for part in held))
 
@@ -654,9 +655,8 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
         return frozenset({node.id})
     if _copies_structure(node, kinds):
         return frozenset()
-    fn = kinds.objects.get(node.func) if isinstance(node, gast.Call) else None
-    if isinstance(fn, functools._lru_cache_wrapper):  # it gives the same object again
-        return frozenset({f"{fn.__qualname__}{CACHED}"})
+    if isinstance(node, gast.Call) and _is_cached(node, kinds):
+        return frozenset({f"{kinds.objects[node.func].__qualname__}{CACHED}"})
     parts: list[Any] = []
     if isinstance(node, gast.Subscript):
         if isinstance(kinds.of.get(node.value), K.Array) and _copies(node.slice, kinds):
@@ -685,6 +685,11 @@ def sources(node: Node, kinds: KindFacts) -> frozenset[str]:
     elif isinstance(node, gast.Call):
         return _call_sources(node, kinds)
     return frozenset().union(*(sources(p, kinds) for p in parts))
+
+
+def _is_cached(call: Node, kinds: KindFacts) -> bool:
+    """Say whether a call may give an object that an earlier one gave, and later ones give again."""
+    return isinstance(kinds.objects.get(call.func), functools._lru_cache_wrapper)
 
 
 def _parts(kind: Kind) -> Iterator[Kind]:
