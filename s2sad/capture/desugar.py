@@ -294,7 +294,7 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return node
         if not isinstance(inspect.getattr_static(home.__mro__[1], node.attr), property):
             return node
-        getter = attribute(attribute(name(base), node.attr), "fget")
+        getter = attribute(attribute(base, node.attr), "fget")
         return located(gast.Call(getter, [self.own()], []), node)
 
     def own(self) -> Node:

@@ -93,7 +93,8 @@ def turned_op(sweep: Sweep, op: Op, acc: Cotangents) -> None:
         if form in ("list", "dict") or makes_object(op):
             turned_display(sweep, op, acc)
             return
-    if form == "call" and function_of(op) in ZEROS:
+    given = [v for v in map(P.variable, P.operands(op)) if v is not None]
+    if form == "call" and (function_of(op) in ZEROS or not any(map(sweep.carries, given))):
         for v in op.outs:
             acc.of.pop(v, None)  # it is made of no tangent
         return
