@@ -111,7 +111,9 @@ def test_shadows_of_a_caller_are_added_to():
 
 def test_nothing_is_taken_away_to_be_added_again():
     _, text = derived(diffusion)
-    assert "T_bar[1:-1] -= 0.2 * T_bar[1:-1]" in text or "T_bar[1:-1] -= 2.0 * t_bar" in text, text
+    assert (
+        "T_bar[1:-1] -= 0.2 * T_bar[1:-1]" in text or "T_bar[1:-1] -= 2.0 * B_item_bar" in text
+    ), text
     assert "T_bar[1:-1].copy()" not in text
 
 
