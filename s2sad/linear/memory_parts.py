@@ -96,8 +96,19 @@ def _replaced_in(operation: P.Operation, values: Mapping[Var, Var]) -> Var | Non
     puts = ("put item", "put field", "drop item", "drop field", "method")
     if form not in puts or not isinstance(owner, Var) or owner not in values:
         return None
+    kind = values[owner].kind
     number = isinstance(dict(operation.settings).get("part"), K.Num)
-    return owner if is_structure(values[owner].kind) and not number else None
+    return owner if is_structure(kind) and not (number and _held_number(kind, operation)) else None
+
+
+def _held_number(kind: K.Kind, operation: Op) -> bool:
+    """Say whether no memory stood in a structure where a number comes."""
+    step = operation.primitive.word
+    if len(operation.operands) == 3:
+        step = getattr(kind_of(operation.operands[1]), "value", K.MISSING)
+    kind = K.without_none(kind)
+    there = K.together(kind) if step is K.MISSING else (kind.at(step),)
+    return not any(k is not None and (is_structure(k) or K.may_be_array(k)) for k in there)
 
 
 def _in_array(values: Mapping[Var, Var], op: Op) -> bool:
