@@ -717,6 +717,19 @@ class Kept(Scaled):
         base.up(w)
 
 
+class Hides(Scaled):
+    def up(self, w):
+        Scaled = 2.0  # noqa: N806
+        self.v = self.v + w * Scaled
+        super().up(w)
+
+
+def a_super_whose_name_is_hidden(x):
+    made = Hides(x[0])
+    made.up(x[1])
+    return made.v
+
+
 def a_kept_super(x):
     made = Kept(x[0])
     made.up(x[1])
@@ -741,7 +754,9 @@ def a_super_of_a_class_without_a_name(x):
     return made.v
 
 
-@pytest.mark.parametrize("f", [a_kept_super, a_super_of_a_class_without_a_name])
+@pytest.mark.parametrize(
+    "f", [a_kept_super, a_super_of_a_class_without_a_name, a_super_whose_name_is_hidden]
+)
 def test_what_super_does_is_followed_or_refused(f):
     """What a method of super() wrote had no derivative, in silence."""
     with pytest.raises(s2sad.Error):

@@ -159,11 +159,12 @@ def _check_calls(source: Any, home: type) -> None:
     What its methods do, they do to the object of the method that asks for it.
     """
     every = [*walk(source.node)]
+    own = {*source.fn.__code__.co_varnames, *source.fn.__code__.co_cellvars}
     held = {n.value for n in every if isinstance(n, gast.Attribute)}
     for n in every:
         asked = _asks_parent(n, lambda node: denoted(node, source.fn, set()))
         method = inspect.getattr_static(home.__mro__[1], n.attr, None) if asked else None
-        if inspect.isfunction(method) and _naming(home.__mro__[1], source.fn, set()) is None:
+        if inspect.isfunction(method) and _naming(home.__mro__[1], source.fn, own) is None:
             raise UnsupportedError(
                 f"super() in {home.__name__} means {home.__mro__[1].__name__}, which has no "
                 "name in this module: s2sad cannot follow the call.",
