@@ -17,7 +17,7 @@ from s2sad.linear.run_again import check_again, is_run_again, run_again
 from s2sad.linear.sweep_state import Reason, Sweep, owned
 from s2sad.linear.tangent_table import Table, Tangents, tangent_kind
 from s2sad.linear.turned_slots import complete, made_by_rule
-from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of, refuse_rebinding
+from s2sad.linear.user_calls import CallOfUser, forward_of, parts_of, refuse_rebinding, roots_of
 from s2sad.linear.user_calls import Given as Gathered
 from s2sad.linear.zero_tangents import nothing
 from s2sad.primitives import language as L
@@ -208,24 +208,17 @@ def given_twice(sweep: Sweep, noted: CallOfUser, table: Table) -> set[str]:
     """Return the parameters that may share memory with others, of which the call writes one."""
     aliases, found = table.facts.aliases, set[str]()
     everything = {**noted.call.given, **noted.call.extra}
-    parts = [(p, _roots(sweep, o)) for p, given in everything.items() for o in parts_of(given)]
+    parts = [
+        (p, roots_of(o, sweep.makers.get))
+        for p, given in everything.items()
+        for o in parts_of(given)
+    ]
     for w in aliases.writes:
         if w.statement is noted.op.origin and w.how == "call":
             shared = aliases.sharing(w.statement, w.base) | {w.base}
             holders = [p for p, roots in parts if not roots.isdisjoint(shared)]
             found |= {*holders} if len(holders) > 1 else set()
     return found
-
-
-def _roots(sweep: Sweep, operand: Operand) -> set[str]:
-    """Return the names of the memory that an operand is, or is a part of."""
-    v = P.variable(operand)
-    if v is None or K.shares_nothing(v.kind):
-        return set()
-    made = sweep.makers.get(v)
-    if v.name or made is None:
-        return {v.name}
-    return {n for o in P.operands(made) for n in _roots(sweep, o)}
 
 
 def pass_on(

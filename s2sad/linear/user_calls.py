@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import gast
@@ -381,22 +381,22 @@ def _is_given(t: Tangents, op: Op, v: Var, given: Mapping[str, Given]) -> bool:
     operands = [o for g in given.values() for o in parts_of(g)]
     if v in operands:
         return True
-    names = {n for o in operands for n in _roots(t, o)}
-    own = _roots(t, v)
+    names = {n for o in operands for n in roots_of(o, t.maker)}
+    own = roots_of(v, t.maker)
     return not names.isdisjoint(
         own.union(*(t.table.facts.aliases.sharing(op.origin, n) for n in own))
     )
 
 
-def _roots(t: Tangents, operand: Operand) -> set[str]:
-    """Return the names of the memory that an operand is, or is a part of."""
+def roots_of(operand: Operand, maker: Callable[[Var], P.Operation | None]) -> set[str]:
+    """Return the names of the memory that an operand is, or is a part of, by what has made it."""
     v = P.variable(operand)
     if v is None or K.shares_nothing(v.kind):
         return set()
-    made = next((op for op in reversed(t.ops) if v in op.outs), None)
+    made = maker(v)
     if v.name or not isinstance(made, Op):
         return {v.name}
-    return {n for o in P.operands(made) for n in _roots(t, o)}
+    return {n for o in P.operands(made) for n in roots_of(o, maker)}
 
 
 @dataclass(frozen=True)
