@@ -166,3 +166,30 @@ def test_guards_everywhere_change_no_tangent(path, monkeypatch):
     api._products.clear()
     recipes.clear()
     np.testing.assert_allclose(derived(), expected, rtol=1e-10, atol=1e-12)
+
+
+def in_a_dict(x, n):
+    held = {}
+    for i in range(n):
+        held[i] = np.log(x[i])
+    return held[1] * 2.0
+
+
+def in_a_dict_of_roots(x, n):
+    held = {}
+    for i in range(n):
+        held[i] = np.sqrt(x[i])
+    return held[1] * 4.0
+
+
+def in_a_list(x, n):
+    held = [0.0] * n
+    for i in range(n):
+        held[i] = np.log(x[i])
+    return held[1] * 2.0
+
+
+@pytest.mark.parametrize("f", [in_a_dict, in_a_dict_of_roots, in_a_list])
+def test_what_nobody_reads_of_a_structure_gives_zero(f):
+    with np.errstate(divide="ignore"):
+        assert np.array_equal(s2sad.grad(f)(np.array([0.0, 1.0, 2.0]), 3), [0.0, 2.0, 0.0])
