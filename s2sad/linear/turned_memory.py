@@ -536,9 +536,9 @@ def may_be_view(op: Op) -> bool:
     rule = registry.rule_for(told.fn)
     kinds = [kind_of(o) for o, dot in told.pairs if dot != NOTHING]
     copied = all(isinstance(k, K.Num | K.Array | K.List | K.Tuple) for k in kinds)
-    return bool(told.bases) or (
-        told.own and rule is not None and rule.view != "never" and not copied
-    )
+    ranks = [getattr(kind, "rank", None) for kind in kinds]
+    shown = told.own and rule is not None and any(map(rule.shows, ranks))
+    return bool(told.bases) or (shown and not copied)
 
 
 def function_of(op: Op) -> object:
