@@ -250,7 +250,18 @@ def given_to_itself(x):
     return deep(pair, 2) * pair.left
 
 
+def names_in_a_ring(x):
+    pair = Pair(x[0], x[1])
+    other = pair
+    for k in range(2):
+        other.left = pair.left * x[2]
+        pair = other
+        other = pair
+    return other.left * pair.right
+
+
 LEFT = [
+    names_in_a_ring,
     put_into_a_list,
     under_two_names,
     chosen_by_a_branch,

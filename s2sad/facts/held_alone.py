@@ -181,7 +181,8 @@ class _Uses:
         for root, count in self.made.items():
             names = [root]
             for known in names:
-                names += (n for n, made in self.other.items() if made[0].value.id == known)
+                later = [n for n, made in self.other.items() if made[0].value.id == known]
+                names += [n for n in later if n not in names]
             if not self.seen.isdisjoint(names) or self.written.isdisjoint(names):
                 continue
             bound = [len(self.other.get(n, ())) + self.made.get(n, 0) for n in names]

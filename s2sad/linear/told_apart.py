@@ -36,7 +36,7 @@ from s2sad.linear.swapped import are_apart
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.turned_calls import given_twice, met_by, passes_nothing
 from s2sad.linear.turned_hooks import is_known_elsewhere
-from s2sad.linear.turned_lists import makes_list
+from s2sad.linear.turned_lists import makes_list, picks_arrays
 from s2sad.linear.turned_memory import (
     entries,
     function_of,
@@ -387,6 +387,8 @@ class _Look:
 
         The shadow of the slice holds the shadows of its items then: they are changed in place.
         """
+        if picks_arrays(op, self.sweep, self.table):
+            return True
         both = [self.values[v] for v in (*op.outs, op.operands[0]) if isinstance(v, Var)]
         items = all(is_structure(k) for v in both for k in K.together(K.without_none(v.kind)))
         return items and not any(_among(v, self.written) for v in both)

@@ -377,6 +377,8 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             give_part(sweep, stored, Bar(taken, True), acc)
     elif word == "pop":
         value = value_of(bar) if bar is not None else P.Const(0.0)
+        if bar is not None and not bar.own and isinstance(sweep.values[out].kind, K.Array):
+            value = t.emit(L.method("copy"), (value,), kind_of(value))  # the list adds to it
         if bar is None and out in sweep.values:
             value = nothing(t, sweep.values[out], sweep.values[out].kind)
         put_in(shadow, tuple(given), value, acc)

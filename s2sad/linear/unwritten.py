@@ -17,6 +17,7 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.deeds import deed
 from s2sad.ir.program import Op, Var
+from s2sad.linear.operands import kind_of
 from s2sad.linear.part_by_part import kinds_of
 from s2sad.linear.swapped import followed
 from s2sad.linear.sweep_state import Sweep
@@ -141,7 +142,27 @@ def _changes_other(sweep: Sweep, w: P.Operation, owner: object, v: Var) -> bool:
         return True
     found = followed(sweep, v)
     both = [sweep.makers.get(o) for o in (found, owner) if isinstance(o, Var)]
-    return len({*both}) == 2 and all(m is not None and m.primitive in _DISPLAYS for m in both)
+    made = [m for m in both if m is not None and _makes_new(m)]
+    if len(both) < 2 or both[1] not in made:
+        return False
+    bound, order = _bound_by(sweep, v), sweep.written.order
+    return len({*made}) == 2 or (both[1] in order and bound in order[both[1]][1])
+
+
+def _makes_new(made: Op) -> bool:
+    """Say whether an operation makes a new list or dict."""
+    if made.primitive in _DISPLAYS:
+        return True
+    of_list = made.primitive is L.ITEM and isinstance(kind_of(made.operands[0]), K.List)
+    return of_list and not isinstance(kind_of(made.operands[1]), K.Num)
+
+
+def _bound_by(sweep: Sweep, v: Var) -> P.Region | None:
+    """Return the loop that binds a variable where a round begins: before all that is made there."""
+    loops = (o for o in sweep.written.order if isinstance(o, P.For | P.While))
+    return next(
+        (o for o in loops if v in (o.body.params if isinstance(o, P.For) else o.carried)), None
+    )
 
 
 def _class_of(kind: K.Kind) -> type | None:
