@@ -786,6 +786,15 @@ def an_array_and_its_transpose(x):
     return np.sum(both[1] * u[0])
 
 
+def array_in_an_object_under_its_first_name(x):
+    y = x * 2.0
+    rows = y
+    cell = Cell(y, x[1])
+    rows[0] = rows[0] * cell.q
+    cell.p[1:] = rows[:-1] * x[0]
+    return np.sum(rows * cell.p) + cell.p[2] * cell.q
+
+
 BY_NAME = [
     taken_out_and_read_before,
     overlapping_slices,
@@ -831,6 +840,7 @@ BY_NAME = [
     rows_of_numbers,
 ]
 BY_IDENTITY = [
+    array_in_an_object_under_its_first_name,
     object_changed_by_its_other_name,
     object_that_an_exception_chooses,
     object_that_changes_in_the_next_round,

@@ -181,7 +181,8 @@ class _Uses:
         for root, count in self.made.items():
             names = [root]
             for known in names:
-                later = [n for n, made in self.other.items() if made[0].value.id == known]
+                given = {n: {s.value.id for s in made} for n, made in self.other.items()}
+                later = [n for n, sources in given.items() if known in sources]
                 names += [n for n in later if n not in names]
             if not self.seen.isdisjoint(names) or self.written.isdisjoint(names):
                 continue

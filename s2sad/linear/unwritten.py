@@ -201,23 +201,49 @@ def _end(sweep: Sweep, region: P.Region) -> int:
     return sweep.written.order[inner[-1] if inner else region][0]
 
 
-def _shown_by(sweep: Sweep, root: Var, v: Var) -> set[Var]:
-    """Return what shows the memory that a variable shows: itself, and what is made of such."""
+def is_shown_later(sweep: Sweep, v: Var, op: P.Operation) -> bool:
+    """Say whether a tangent is read behind an operation that is that of another name of a value.
+
+    What the operation itself gives is no such name.
+    """
+    root, known = sweep.written.memory.of(v), sweep.written
+    others = set[Var]() if root is None else _shown_by(sweep, root, v, op) - {v}
+    if not others:
+        return False
+    later = (use for use in known.order if use is not op and known.follows(use, op))
+    read = (dot for use in later for dot in _given(use) if dot in sweep.values)
+    return any(sweep.values[dot] in others for dot in read)
+
+
+def _is_of(op: P.Operation, other: P.Operation) -> bool:
+    """Say whether an operation is another one, or does to values what that does to tangents."""
+    both = isinstance(op, Op) and isinstance(other, Op)
+    return op is other or (both and (op.origin, op.primitive) == (other.origin, other.primitive))
+
+
+def _given(op: P.Operation) -> Iterator[Var]:
+    """Yield the variables that an operation reads, and those that a region hands over."""
+    results = [] if isinstance(op, Op) else [r for b in P.blocks(op) for r in b.end.results]
+    yield from (v for v in map(P.variable, (*P.operands(op), *results)) if v is not None)
+
+
+def _shown_by(sweep: Sweep, root: Var, v: Var, but: P.Operation | None = None) -> set[Var]:
+    """Return what shows the memory that a variable shows: itself, and what is made of such.
+
+    What is made by one operation may be left out.
+    """
     names, count = {v}, 0
     while count < len(names):
         count = len(names)
         for op in sweep.written.order:
-            if not names.isdisjoint(_read(sweep, op)):
+            if not (but and _is_of(op, but)) and not names.isdisjoint(_read(sweep, op)):
                 names |= {w for w in _touched(sweep, op) if sweep.written.memory.of(w) is root}
     return names
 
 
 def _read(sweep: Sweep, op: P.Operation) -> Iterator[Var]:
     """Yield what an operation reads, or a region hands over; for tangents, their variables."""
-    results = [] if isinstance(op, Op) else [r for b in P.blocks(op) for r in b.end.results]
-    for v in map(P.variable, (*P.operands(op), *results)):
-        if v is not None:
-            yield sweep.values.get(v, v)
+    yield from (sweep.values.get(v, v) for v in _given(op))
 
 
 def _touched(sweep: Sweep, op: P.Operation) -> Iterator[Var]:
