@@ -157,7 +157,15 @@ def left_half_way(x):
     return pair.left * pair.right
 
 
+def names_that_are_alike(x):
+    a, a_b = {"b_c": x[0], "d": x[1]}, {"c": x[1] * 2.0}
+    a["b_c"] = a["b_c"] * a_b["c"]
+    a_b["c"] = a_b["c"] + a["d"]
+    return a["b_c"] * a_b["c"] * x[2]
+
+
 APART = [
+    names_that_are_alike,
     object_in_a_loop,
     object_without_rounds,
     dict_of_lists,

@@ -108,6 +108,8 @@ class _Uses:
         if isinstance(s, _SCOPES):
             self.seen |= {n.id for n in walk(s) if isinstance(n, gast.Name)}
             return
+        if isinstance(s, gast.Try):
+            self.seen |= _owners_in([s])  # it tells what may be half done in the user's words
         inside = {id(x) for part in blocks_of(s) for x in part}
         value, target = getattr(s, "value", None), _alone_in(s)
         for node in _told(self.function.loops.get(s)):
@@ -147,9 +149,7 @@ class _Uses:
         """Say whether a name is used as the owner of one of its parts."""
         around, n = use.around, use.name
         env = self.kinds.before.get(use.statement)
-        if env is None:
-            return isinstance(around, gast.Attribute)  # nobody comes here
-        kind = env.get(n.id)
+        kind = None if env is None else env.get(n.id)
         if isinstance(around, gast.Attribute) and isinstance(kind, K.Obj):
             return _holds(kind, around.attr) or (self.nearly and around in self.methods)
         if isinstance(around, gast.Subscript) and around.value is n and isinstance(kind, K.Dict):
@@ -184,7 +184,8 @@ class _Uses:
                 given = {n: {s.value.id for s in made} for n, made in self.other.items()}
                 later = [n for n, sources in given.items() if known in sources]
                 names += [n for n in later if n not in names]
-            if not self.seen.isdisjoint(names) or self.written.isdisjoint(names):
+            ours = self.seen.isdisjoint(names) and self.function.locals.issuperset(names)
+            if not ours or self.written.isdisjoint(names):
                 continue
             bound = [len(self.other.get(n, ())) + self.made.get(n, 0) for n in names]
             once = len(names) == 1 or (count == 1 and max(bound) == 1)
@@ -200,6 +201,13 @@ def _told(plan: Loop | None) -> Iterator[Node]:
         yield from (*(plan.bounds or ()), *plan.bindings)
 
 
+def _owners_in(body: Block) -> set[str]:
+    """Return the names of which statements write a part."""
+    targets = (t for s in all_inside(body) for t in _targets(s))
+    parts = (t for t in targets if isinstance(t, gast.Attribute | gast.Subscript))
+    return {t.value.id for t in parts if isinstance(t.value, gast.Name)}
+
+
 def _targets(s: Node) -> list[Node]:
     return [*getattr(s, "targets", ()), *([s.target] if isinstance(s, gast.AugAssign) else [])]
 
@@ -213,9 +221,9 @@ def _alone_in(s: Node) -> str | None:
 def parts_of(value: Node, kinds: KindFacts) -> list[tuple[Any, Node]] | None:
     """Return the steps and the parts of a dict or an object that is made; None of what else is."""
     if isinstance(value, gast.Dict):
-        words = [getattr(k, "value", None) for k in value.keys]
-        plain = all(map(_is_word, words)) and len({*words}) == len(words)
-        return list(zip(words, value.values, strict=True)) if plain else None
+        keys = [getattr(k, "value", None) for k in value.keys]
+        plain = all(map(_is_word, keys)) and len({*keys}) == len(keys)
+        return list(zip(keys, value.values, strict=True)) if plain else None
     kind = kinds.of.get(value)
     if not isinstance(value, gast.Call) or not isinstance(kind, K.Obj):
         return None
@@ -233,11 +241,11 @@ def parts_of(value: Node, kinds: KindFacts) -> list[tuple[Any, Node]] | None:
 
 
 def _generated(cls: type) -> Sequence[str] | None:
-    """Return the fields of a data class of which each is stored as it is given, and nothing else."""
+    """Return the fields of a data class that stores each as it is given, and does no more."""
     words = plain_fields(cls)
-    if words is None or run_by_making(cls) or any(f.kw_only for f in dataclasses.fields(cls)):  # type: ignore[arg-type]
-        return None
-    return words
+    made: Any = cls
+    plain = words is not None and not run_by_making(cls)
+    return words if plain and not any(f.kw_only for f in dataclasses.fields(made)) else None
 
 
 def _is_word(step: object) -> bool:
@@ -246,10 +254,11 @@ def _is_word(step: object) -> bool:
 
 def _stores_plainly(cls: type) -> bool:
     """Say whether a class does nothing but to store and to find what is an attribute."""
-    return sets_plainly(cls) and cls.__getattribute__ in _FINDING
+    finds: Any = cls.__getattribute__
+    return sets_plainly(cls) and finds in _FINDING
 
 
-_FINDING = (object.__getattribute__, types.SimpleNamespace.__getattribute__)
+_FINDING: tuple[Any, ...] = (object.__getattribute__, types.SimpleNamespace.__getattribute__)
 
 
 def _holds(kind: K.Obj, word: str) -> bool:
@@ -331,7 +340,11 @@ class _Apart(Rewriter):
         own = {*self.words.values()}
         named = {n.id for n in walk(self.function.node) if isinstance(n, gast.Name)} | self.told
         hidden = (self.function.locals - self.function.temps) | self.taken | named
-        plain = {word: base for (owner, step), word in self.words.items() if (base := _word(owner, step)) not in hidden}
+        plain: dict[str, str] = {}
+        for (owner, step), word in self.words.items():
+            base = _word(owner, step)
+            if base not in {*hidden, *plain.values()}:
+                plain[word] = base
         rename(self.function.node, plain)
         loops = {s: self.planned(plan, plain) for s, plan in made.loops.items()}
         words = {plain.get(n, n) for n in own}
@@ -369,8 +382,8 @@ class _Apart(Rewriter):
         for s in [*body]:
             for part in blocks_of(s):
                 self.read_by_own_names(part)
-            temp, value = _alone_in(s), getattr(s, "value", None)
-            if temp not in self.second or getattr(value, "id", None) not in own:
+            temp, held = _alone_in(s), getattr(getattr(s, "value", None), "id", "")
+            if temp not in self.second or held not in own:
                 continue
             rest = body[body.index(s) + 1 :]
             uses = [i for i, t in enumerate(rest) if temp in names_read(t)]
@@ -378,10 +391,10 @@ class _Apart(Rewriter):
             every = (n for n in walk(self.function.node) if isinstance(n, gast.Name))
             span = rest[: uses[-1] + 1] if uses else []
             if inside + 1 == sum(n.id == temp for n in every):
-                if value.id not in block_writes(span[:-1]) | _bound_early(span[-1:]):
+                if held not in block_writes(span[:-1]) | _bound_early(span[-1:]):
                     body.remove(s)
                     for t in span:
-                        rename(t, {temp: value.id})
+                        rename(t, {temp: held})
 
     def statement(self, s: Node) -> Block | None:
         target, value = _alone_in(s), getattr(s, "value", None)
@@ -405,7 +418,7 @@ class _Apart(Rewriter):
 
     def put_for(self, node: Any) -> Any:
         """Return what stands for an expression."""
-        owner = getattr(getattr(node, "value", None), "id", None)
+        owner = getattr(getattr(node, "value", None), "id", "")
         if isinstance(node, gast.Attribute | gast.Subscript) and owner in self.owners:
             step = (
                 node.attr

@@ -70,7 +70,9 @@ def _is_item(op: P.Operation, dot: Var) -> bool:
     ends = [r for b in P.blocks(op) for r in b.end.results] if not isinstance(op, Op) else []
     if dot not in map(P.variable, (*P.operands(op), *ends)):
         return True
-    return isinstance(op, Op) and op.primitive is L.ITEM and isinstance(kind_of(op.operands[1]), K.Num)
+    return (
+        isinstance(op, Op) and op.primitive is L.ITEM and isinstance(kind_of(op.operands[1]), K.Num)
+    )
 
 
 def holds_values(v: Var, table: Table) -> bool:

@@ -278,9 +278,7 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
     back = P.Block(tuple(carried), tuple(ops), P.End("next", ends))
     made = kept(sweep, forward, tape, back, t)
     behind = {c: begun.get(d) for c, d in zip(carried, every, strict=True)}
-    outs = tuple(
-        _as_long_as(Var(v.name, v.kind), sweep, behind.get(v)) for v in made.back.params
-    )
+    outs = tuple(_as_long_as(Var(v.name, v.kind), sweep, behind.get(v)) for v in made.back.params)
     starts = (*map(value_of, start), *made.starts)
     t.add(P.For(outs, made.over, made.target, starts, made.back, region.origin))
     left = [*map(bar_of, outs, perhaps)]

@@ -217,8 +217,9 @@ def is_shown_later(sweep: Sweep, v: Var, op: P.Operation) -> bool:
 
 def _is_of(op: P.Operation, other: P.Operation) -> bool:
     """Say whether an operation is another one, or does to values what that does to tangents."""
-    both = isinstance(op, Op) and isinstance(other, Op)
-    return op is other or (both and (op.origin, op.primitive) == (other.origin, other.primitive))
+    if not isinstance(op, Op) or not isinstance(other, Op):
+        return op is other
+    return (op.origin, op.primitive) == (other.origin, other.primitive)
 
 
 def _given(op: P.Operation) -> Iterator[Var]:
