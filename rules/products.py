@@ -408,20 +408,38 @@ def push_correlate(out, a, v, a_dot, v_dot, *, mode="valid"):
     return np.correlate(a_dot, v, mode) + np.correlate(a, v_dot, mode)
 
 
-def interp_segment(x, xp, fp):
-    """Return, for each x, its segment (two knots), how far along it is, and the slope there.
+def interp_segment(x, xp):
+    """Return, for each x, the knots around it, their distance, and how far along that it is.
 
-    At a knot the segment to the right counts, at the last knot the last one; outside the knots
-    the slope is zero.
+    At a knot the segment to the right counts, at the last knot the last one. Before the first knot
+    it is that knot alone.
     """
-    x, xp, fp = np.asarray(x), 1.0 * np.asarray(xp), 1.0 * np.asarray(fp)  # integers may wrap
-    low = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(xp.size - 2, 0))
-    high = np.minimum(low + 1, xp.size - 1)
-    width = xp[high] - xp[low]
-    width = np.where(width == 0, 1, width)
-    t = (np.clip(x, xp[0], xp[-1]) - xp[low]) / width
-    inside = (x >= xp[0]) & (x <= xp[-1])
-    return low, high, t, np.where(inside, (fp[high] - fp[low]) / width, 0)
+    xp = 1.0 * np.asarray(xp)  # integers may wrap
+    high = np.minimum(xp.searchsorted(x, "right"), xp.size - 1)
+    low = np.maximum(high - 1, 0)
+    start = xp[low]
+    width = xp[high] - start
+    width = width + (width == 0)
+    t = (x - start) / width
+    return low, high, width, np.minimum(np.maximum(t, 0.0), 1.0)
+
+
+def interp_slope(x, xp, fp):
+    """Return the slope of np.interp at each x: zero outside the knots."""
+    low, high, width, _ = interp_segment(x, xp)
+    fp = 1.0 * np.asarray(fp)
+    return np.where(x <= xp[-1], (fp[high] - fp[low]) / width, 0)
+
+
+def onto_knots(values, x, xp):
+    """Return, for each knot, the sum of values at x by its weight in what np.interp gives there."""
+    low, high, _, t = interp_segment(x, xp)
+    values = np.asarray(values)
+    later = values * t
+    knots = np.zeros(np.size(xp), values.dtype)
+    np.add.at(knots, low, values - later)
+    np.add.at(knots, high, later)
+    return knots
 
 
 def one_period(x, xp, fp, period):
@@ -448,24 +466,29 @@ def outside(x, xp, left, right):
 @pullback(np.interp, masks=True)
 def pull_interp(out_bar, out, x, xp, fp, left=None, right=None, *, period=None):
     left_bar = right_bar = None
-    if period is None:
-        if left is not None:
-            left_bar = np.sum(np.where(np.less(x, xp[0]), out_bar, 0))
-        if right is not None:
-            right_bar = np.sum(np.where(np.greater(x, xp[-1]), out_bar, 0))
+    if period is not None:
+        return *pull_in_period(out_bar, x, xp, fp, period), left_bar, right_bar
+    if left is not None:
+        left_bar = np.sum(np.where(np.less(x, xp[0]), out_bar, 0))
+    if right is not None:
+        right_bar = np.sum(np.where(np.greater(x, xp[-1]), out_bar, 0))
+    if left is not None or right is not None:
         out_bar = np.where(outside(x, xp, left, right), 0, out_bar)
-        around = np.arange(np.size(xp))
-    else:
-        x, xp, fp, around = one_period(x, xp, fp, period)
-    low, high, t, slope = interp_segment(x, xp, fp)
-    x_bar = out_bar * slope
-    xp_bar = np.zeros(np.size(around) if period is None else np.size(around) - 2, x_bar.dtype)
-    np.subtract.at(xp_bar, around[low], x_bar * (1 - t))
-    np.subtract.at(xp_bar, around[high], x_bar * t)
-    fp_bar = np.zeros(xp_bar.shape, out.dtype)
-    np.add.at(fp_bar, around[low], out_bar * (1 - t))
-    np.add.at(fp_bar, around[high], out_bar * t)
-    return x_bar, xp_bar, fp_bar, left_bar, right_bar
+    x_bar = out_bar * interp_slope(x, xp, fp)
+    return x_bar, onto_knots(-x_bar, x, xp), onto_knots(out_bar, x, xp), left_bar, right_bar
+
+
+def pull_in_period(out_bar, x, xp, fp, period):
+    """Return the cotangents of x, of the knots and of their values, of np.interp with a period."""
+    x, xp, fp, around = one_period(x, xp, fp, period)
+    x_bar = out_bar * interp_slope(x, xp, fp)
+    bars = []
+    for values in (-x_bar, out_bar):
+        knots = onto_knots(values, x, xp)
+        bar = np.zeros(knots.size - 2, knots.dtype)
+        np.add.at(bar, around, knots)
+        bars.append(bar)
+    return x_bar, bars[0], bars[1]
 
 
 @pushforward(np.interp)
@@ -477,7 +500,8 @@ def push_interp(
         beyond = outside(x, xp, left, right)
     else:
         x, xp, fp, around = one_period(x, xp, fp, period)
-    low, high, t, slope = interp_segment(x, xp, fp)
+    low, high, _, t = interp_segment(x, xp)
+    slope = interp_slope(x, xp, fp)
     out_dot = np.zeros_like(out)
     if x_dot is not None:
         out_dot = out_dot + slope * x_dot

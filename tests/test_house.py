@@ -71,18 +71,18 @@ RULES_MAY_IMPORT = (
 BUDGETS = {
     "capture": 10_100,
     "emitted": 700,
-    "facts": 16_425,
-    "ir": 11_155,  # of these from_tree and cells go in landing 6, with the tree that they read
+    "facts": 16_905,
+    "ir": 11_200,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 1_950,
-    "linear": 18_580,
+    "linear": 18_725,
     "operators": 7_410,
     "primitives": 160,
-    "rulebook": 1_505,
-    "s2sad": 9_200,
-    "steps": 3_940,
+    "rulebook": 1_510,
+    "s2sad": 9_100,
+    "steps": 3_950,
     "syntax": 1_080,
-    "tools": 2_600,
-    "write": 3_750,
+    "tools": 2_570,
+    "write": 3_710,
 }
 
 # rules/ is linked into the package; a source distribution holds it in both places.

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from slopes import check
 
+import s2sad
+
 A = np.linspace(0.15, 0.95, 9)
 B = np.array([0.3, 0.5, 0.2])
 X = np.array([0.1, 0.5, 0.2])
@@ -190,3 +192,90 @@ def several_lengths_said(x):
 
 def test_one_of_several_lengths_that_are_said():
     check(several_lengths_said, np.array([0.3, 1.2, 2.2, 0.7]))
+
+
+# --- lengths that change from round to round, or from path to path --------------------------------
+
+
+def tree_of_values(x):
+    values, prices = x * x, x * 3.0
+    for _ in range(len(x) - 1):
+        values = np.maximum(0.4 * values[:-1] + 0.5 * values[1:], 1.0 - prices[:-1])
+        prices = prices[:-1] * x[0]
+    return values[0] * prices[0]
+
+
+def lengths_that_part(x):
+    a, b = x * 2.0, x * x
+    for _ in range(3):
+        b = a[:1] * b
+        a = a[:-1] + b[-1]
+    return np.sum(a) * np.sum(a * b)
+
+
+def one_that_is_cut(x):
+    a, b = x[:1], x[1:2]
+    for k in range(3):
+        a = a * b * x[: k + 1][-1:]
+        b = x[k] + x[:1] * b
+        s = np.sum(a * b)
+        b = b[: 1 + k % 2]
+    return s * np.sum(a)
+
+
+def cut_in_no_round(x):
+    a, b = x * 2.0, x * x
+    for _ in range(len(x) - 4):
+        a, b = a[1:], b[:-1] * a[:-1]
+    return np.sum(a * b)
+
+
+def lengths_that_are_exchanged(x):
+    a, b = x * 1.0, x[:1] * 2.0
+    for k in range(3):
+        a, b = b * x[k], a * np.sum(b)
+        s = np.sum(a * b)
+    return s * np.sum(a * b)
+
+
+def two_of_one_length_on_both_paths(x):
+    if x[0] > 0.2:
+        a, b = x[1:], x[:-1] * 2.0
+    else:
+        a, b = x, x * x
+    c = x[:1] if x[1] > 0.0 else x[1:]
+    return np.sum(np.maximum(a * b, a)) * np.sum(a * c)
+
+
+def cut_while_there_is_something(x):
+    a, b, n = x * 1.0, x * 2.0, 0
+    while len(a) > 1:
+        a, b = a[:-1] * b[1:], b[1:] + a[:-1]
+        n += 1
+        if n > 2:
+            break
+    return np.sum(a * b) * np.sum(b)
+
+
+CHANGING = [
+    tree_of_values,
+    lengths_that_part,
+    one_that_is_cut,
+    cut_in_no_round,
+    lengths_that_are_exchanged,
+    two_of_one_length_on_both_paths,
+    cut_while_there_is_something,
+]
+
+
+@pytest.mark.parametrize("f", CHANGING, ids=lambda f: f.__name__)
+def test_lengths_that_change(f):
+    x = np.array([0.3, 0.7, 1.1, 0.2])
+    h = 1e-6
+    found = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(4)]
+    np.testing.assert_allclose(s2sad.grad(f)(x), found, rtol=1e-6, atol=1e-8)
+
+
+def test_two_that_are_cut_alike_are_as_long():
+    text = s2sad.grad(tree_of_values).source(np.ones(4))
+    assert "unbroadcast" not in text

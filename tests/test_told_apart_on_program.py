@@ -64,6 +64,90 @@ def slice_of_rows_that_are_replaced(x):
     return tail[0][0] * tail[0][1] * rows[1][0]
 
 
+# --- slices of lists of arrays -------------------------------------------------------------------
+
+
+def taken_out_and_read_before(x):
+    z = np.sin(x)
+    xs = [x * 1.0, x * 2.0]
+    a = xs[1]
+    v = xs.pop()
+    y = v + z
+    return np.sum(y * y * y) + np.sum(a * x)
+
+
+def overlapping_slices(x):
+    xs = [x * 1.0, x * 2.0, x * x]
+    y = xs[1] + np.sin(x)
+    for t in xs[1:]:
+        y = y * t
+    for t, u in zip(xs[:-1], xs[1:]):
+        y = y + t * u
+    return np.sum(y * y)
+
+
+def slices_of_lists_that_are_made_anew(x):
+    xs = [x * 1.0, x * 2.0, x * x]
+    s = 0.0
+    for k in range(3):
+        for t in xs[k:]:
+            s = s + np.sum(t * x[k])
+        xs = [a * b for a, b in zip(xs, xs[::-1])]
+    return s * np.sum(xs[0])
+
+
+def triangle_of_slices(x):
+    points = [x, x * x, np.sin(x), x * 3.0]
+    while len(points) > 1:
+        points = [0.4 * p + q * x[0] for p, q in zip(points[:-1], points[1:])]
+    return np.sum(points[0] ** 2)
+
+
+def slice_in_no_round(x):
+    xs, s = [x * 2.0], 0.0
+    for t in xs[1:]:
+        s = s + np.sum(t)
+    return s + np.sum(xs[0] * x)
+
+
+def slice_of_a_list_that_grows_later(x):
+    xs = [x * 1.0, x * 2.0, x * x]
+    s = 0.0
+    for k in range(3):
+        tail = xs[1:]
+        xs.append(x * k)
+        for t in tail:
+            s = s + np.sum(t * x[k])
+    return s * np.sum(xs[0])
+
+
+def last_two_of_each_round(x):
+    xs, s = [], 0.0
+    for k in range(4):
+        ys = []
+        for t in xs[-2:]:
+            s = s + np.sum(t * t)
+            ys.append(t * x)
+        ys.append(x * k)
+        for y in ys[1:]:
+            s = s * 0.5 + np.sum(y)
+        xs = ys
+    return s
+
+
+def slice_that_is_handed_on(x):
+    xs = [x * 1.0, x * 2.0]
+    tail, s = xs[1:], 0.0
+    for k in range(3):
+        for t in tail:
+            s = s + np.sum(t * t) * x[k]
+        ys = [x * s]
+        for t in tail:
+            ys.append(t * x)
+        tail = ys[:-1]
+    return s
+
+
 # --- structures in tuples ------------------------------------------------------------------------
 
 
@@ -702,7 +786,24 @@ def an_array_and_its_transpose(x):
     return np.sum(both[1] * u[0])
 
 
+def array_in_an_object_under_its_first_name(x):
+    y = x * 2.0
+    rows = y
+    cell = Cell(y, x[1])
+    rows[0] = rows[0] * cell.q
+    cell.p[1:] = rows[:-1] * x[0]
+    return np.sum(rows * cell.p) + cell.p[2] * cell.q
+
+
 BY_NAME = [
+    taken_out_and_read_before,
+    overlapping_slices,
+    slices_of_lists_that_are_made_anew,
+    triangle_of_slices,
+    slice_in_no_round,
+    slice_of_a_list_that_grows_later,
+    last_two_of_each_round,
+    slice_that_is_handed_on,
     new_list_in_each_round,
     one_list_goes_on_twice,
     lists_in_loops_in_loops,
@@ -739,6 +840,7 @@ BY_NAME = [
     rows_of_numbers,
 ]
 BY_IDENTITY = [
+    array_in_an_object_under_its_first_name,
     object_changed_by_its_other_name,
     object_that_an_exception_chooses,
     object_that_changes_in_the_next_round,

@@ -16,6 +16,7 @@ over a dict does with each key, where the items are of many kinds, or the keys n
 from __future__ import annotations
 
 import inspect
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,7 @@ import gast
 
 from s2sad import kinds as K
 from s2sad.facts.rewrite import NumPy, Rewriter
+from s2sad.known.open_dicts import literal_key
 from s2sad.nodes import (
     SCOPES,
     Block,
@@ -58,16 +60,33 @@ _ASKING = (getattr, setattr, hasattr, delattr)
 _MANY = 16
 
 
-def by_name(function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> Function | None:
-    """Return the function with attributes written out, None where none is asked for by name."""
-    worker = _ByName(function, kinds, taken, numpy)
+def by_name(
+    function: Function,
+    kinds: KindFacts,
+    taken: set[str],
+    numpy: NumPy,
+    apart: Collection[str] = (),
+) -> Function | None:
+    """Return the function with attributes written out, None where none is asked for by name.
+
+    Loops over keys are written out where that lets dicts be taken `apart`, too.
+    """
+    worker = _ByName(function, kinds, taken, numpy, apart)
     made = worker.rewritten()
     return None if made is None else replace(made, ahead={**made.ahead, **worker.ahead})
 
 
 class _ByName(Rewriter):
-    def __init__(self, function: Function, kinds: KindFacts, taken: set[str], numpy: NumPy) -> None:
+    def __init__(
+        self,
+        function: Function,
+        kinds: KindFacts,
+        taken: set[str],
+        numpy: NumPy,
+        apart: Collection[str],
+    ) -> None:
         super().__init__(function, kinds, taken, numpy)
+        self.apart = apart
         self.ahead: dict[str, Ahead] = {}
 
     def block(self, body: Block) -> Block:
@@ -222,7 +241,8 @@ class _ByName(Rewriter):
         joined = K.one_of(map(K.erase_value, kind.inside))
         if not plain or not keys:
             return None
-        if not isinstance(joined, K.Unknown | K.Union) and not self._asks(s):
+        alike = not isinstance(joined, K.Unknown | K.Union)
+        if alike and not self._asks(s) and not self._looks_up(s, over.id):
             return None
         names = [getattr(t, "id", "") for t in getattr(s.target, "elts", [s.target])]
         if not all(names) or len(names) != (2 if how == "items" else 1):
@@ -252,6 +272,15 @@ class _ByName(Rewriter):
             else:
                 break
         return over
+
+    def _looks_up(self, s: Node, over: str) -> bool:
+        """Say whether a loop over a dict keeps it, or another one, from being taken apart."""
+        parts = [n for b in s.body for n in walk(b) if isinstance(n, gast.Subscript)]
+        return over in self.apart or any(
+            getattr(n.value, "id", None) in self.apart
+            and literal_key(self.kind(n.slice)) is K.MISSING
+            for n in parts
+        )
 
     def _asks(self, s: Node) -> bool:
         """Say whether the body of a loop asks for attributes by what its header binds."""

@@ -770,7 +770,7 @@ def _call_sources(node: Node, kinds: KindFacts) -> frozenset[str]:
         outs += positional_outs(fn, node.args)
     if (
         rule is not None
-        and rule.view == "never"
+        and not rule.shows(getattr(kinds.of.get(next(iter(node.args), None)), "rank", None))
         and not outs
         and not spares_copy(fn, node)
         and not isinstance(kinds.of.get(node), K.Tuple)

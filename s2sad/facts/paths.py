@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import gast
 
 from s2sad import kinds as K
@@ -13,15 +15,34 @@ Env = dict[str, Kind]
 
 
 def join_envs(left: Env, right: Env, names: set[str] | None = None) -> Env:
-    """Return the kinds where two paths meet."""
+    """Return the kinds where two paths meet; arrays that are as long on both paths are so here."""
     out: Env = {}
+    met: dict[tuple[K.Dim, K.Dim], K.Dim] = {}
     for name in {**left, **right}:
         a = left.get(name, K.UNBOUND)
         if names is not None and name not in names:
             out[name] = a
             continue
-        out[name] = K.join(a, right.get(name, K.UNBOUND))
+        b = right.get(name, K.UNBOUND)
+        out[name] = made = K.join(a, b)
+        if isinstance(a, K.Array) and isinstance(b, K.Array) and isinstance(made, K.Array):
+            dims = zip(a.dims, b.dims, made.dims, strict=True)
+            out[name] = replace(made, dims=tuple(_as_met(*triple, met) for triple in dims))
     return out
+
+
+def _as_met(
+    left: K.Dim, right: K.Dim, joined: K.Dim, met: dict[tuple[K.Dim, K.Dim], K.Dim]
+) -> K.Dim:
+    """Return a length that two paths give, by the symbol of those that have been met before."""
+    if K.same_length(left, right):
+        return joined
+    first = met.setdefault((_plain(left), _plain(right)), joined)
+    return replace(joined, symbol=first.symbol, cut=first.cut)
+
+
+def _plain(dim: K.Dim) -> K.Dim:
+    return K.Dim(dim.symbol, dim.cut)
 
 
 def drop_cases(body: Block, facts: KindFacts) -> None:

@@ -226,7 +226,9 @@ def _is_strange(kind: Kind) -> bool:
 
 def _gives_new(rule: registry.Rule | None, op: Op) -> bool:
     spared = any(word == "copy" for word, _ in op.settings)
-    return rule is not None and rule.view == "never" and not spared
+    first = next(iter(op.operands[op.primitive.form == "call" :]), None)
+    rank = None if first is None else getattr(kind_of(first), "rank", None)
+    return rule is not None and not rule.shows(rank) and not spared
 
 
 def _may_run(given: Operand) -> bool:

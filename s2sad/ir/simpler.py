@@ -26,6 +26,7 @@ from s2sad.ir.broadcasts import of_one_sort, repeated_in
 from s2sad.ir.deeds import deed, kind_of, part_shown
 from s2sad.ir.makers import uses_of
 from s2sad.ir.memories import Memories, memories
+from s2sad.ir.products import alike
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.shapes_asked import shape_read
 from s2sad.ir.unchanged import unchanged
@@ -481,6 +482,22 @@ def _neutral(worker: _Worker, op: Op) -> Ops | None:
     return None
 
 
+def _unmoved(worker: _Worker, op: Op) -> Ops | None:
+    """x + (x == 0) * False -> x: what is added is zero, for each element"""
+    if op.primitive.word != "Add":
+        return None
+    for at in (0, 1):
+        made, other = worker.maker(op.operands[at]), op.operands[1 - at]
+        if made is None or made.primitive is not L.INFIX["Mult"]:
+            continue
+        of_tests = all(I.elements(kind_of(o)) == "bool" for o in made.operands)
+        kinds = kind_of(other), kind_of(op.operands[at])
+        zero = of_tests and P.Const(False) in made.operands and alike(*kinds)
+        if zero and I.elements(kinds[0]) == "float":
+            return worker.same(op, other)
+    return None
+
+
 def _signed(worker: _Worker, op: Op) -> Ops | None:
     """a + (-b) -> a - b, (-a) * b -> -(a * b)"""
     for row in I.SIGNS.get(op.primitive.word, ()):
@@ -552,13 +569,37 @@ def _spread(worker: _Worker, op: Op) -> Ops | None:
     if op.primitive.word not in ("Mult", "Div"):
         return None
     for at, given in enumerate(op.operands):
-        value, other = repeated_in(worker.maker(given)), op.operands[1 - at]
+        made, other = worker.maker(given), op.operands[1 - at]
+        value = repeated_in(made)
         if value is not None and of_one_sort(kind_of(other), kind_of(given)):
+            pass
+        elif made is not None:
+            value = _number_for(worker, made, kind_of(other))
+        if value is not None:
             worker.uses.update([value] if isinstance(value, Var) else [])
             return worker.infix(
                 op, op.primitive.word, (value, other) if at == 0 else (other, value)
             )
     return None
+
+
+def _number_for(worker: _Worker, op: Op, kind: K.Kind) -> Operand | None:
+    """Return the number that a function repeats in the shape of an array of wide elements.
+
+    Whether that is one of Python's, nobody need know: the product is as wide as the array.
+    """
+    callee, *given = op.operands
+    if op.primitive is not L.CALL or len(given) != 2 or op.settings:
+        return None
+    fn, asked = I.function_of(callee), worker.made.get(given[1])  # type: ignore[arg-type]
+    of = shape_read(asked) if asked is not None else None
+    like = None if of is None else kind_of(of)
+    if fn is None or numbers_of(fn).form != "fitted" or not isinstance(like, K.Array):
+        return None
+    wide = isinstance(kind, K.Array) and kind.dtype == "float64"
+    real = isinstance(kind_of(given[0]), K.Num) and I.elements(kind_of(given[0])) == "float"
+    same = wide and isinstance(kind, K.Array) and K.same_shape(like.dims, kind.dims)
+    return given[0] if real and same else None
 
 
 def _fitted(worker: _Worker, op: Op) -> Ops | None:
@@ -605,7 +646,7 @@ _RULES = {
     "item": (_whole,),
     "call": (_kept, _fitted),
     "method": (_owned,),
-    "infix": (_folded, _neutral, _spread, _signed, _scaled),
+    "infix": (_folded, _neutral, _unmoved, _spread, _signed, _scaled),
     "compare": (_folded,),
     "prefix": (_minus, _denied),
 }

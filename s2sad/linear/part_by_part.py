@@ -42,6 +42,14 @@ def zeros_of(t: Tangents, v: Var) -> Var:
         count = t.call(P.Outer("len", K.Known(len)), (v,), K.INT)
         one = t.emit(L.LIST, (P.Const(0.0),), tangent_kind(v.kind))
         return t.emit(L.INFIX["Mult"], (one, count), tangent_kind(v.kind))
+    array = array_in(kinds_of(t.table, v))
+    if array is not None:
+        item, out = Var("", array), Var("", tangent_kind(v.kind))
+        with t.inside() as ops:
+            zeros = nothing(t, item, array)
+        body = P.Block((), tuple(ops), P.End("yield", (zeros,)))
+        t.add(P.Collect((out,), "list", v, item, body, t.origin))
+        return out
     if _holds_floats(kinds_of(t.table, v), K.Dict, K.OpenDict):
         fn = P.Outer("dict.fromkeys", K.Known(dict.fromkeys))
         return t.call(fn, (v, P.Const(0.0)), tangent_kind(v.kind))
@@ -64,6 +72,15 @@ def _holds_floats(kinds: Sequence[Kind], *classes: type[Kind]) -> bool:
     inside = [part for k in kinds for part in K.together(k) if part != K.UNBOUND]
     plain = (isinstance(k, K.Num) and k.type == "float" and k.dtype in _DOUBLE for k in inside)
     return bool(inside) and all(isinstance(k, classes) for k in kinds) and all(plain)
+
+
+def array_in(kinds: Sequence[Kind]) -> K.Array | None:
+    """Return the kind of the arrays of which a list holds nothing else, each of one rank."""
+    inside = [part for k in kinds for part in K.together(k) if not isinstance(part, K.Unbound)]
+    arrays = [k for k in inside if isinstance(k, K.Array) and K.differentiable(k)]
+    alike = len({(k.rank, k.dtype, k.namespace) for k in arrays}) == 1
+    lists = all(isinstance(k, K.List) for k in kinds) and len(arrays) == len(inside)
+    return arrays[0] if lists and alike and arrays[0].dtype != "any" else None
 
 
 _DOUBLE = (None, "float64")

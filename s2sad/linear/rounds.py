@@ -317,7 +317,7 @@ def handed_back(
     params, results, starts = list(back.params), list(back.end.results), list[Operand]()
     for p, r, out in found:
         if isinstance(r, Var) and r not in table:
-            table[r] = held = Var(p.name, p.kind)
+            table[r] = held = Var(p.name, r.kind)
             params.append(held)
             results.append(p)
             starts.append(out)

@@ -168,10 +168,15 @@ class Sweep:
     def is_lost(self, v: Var, op: Op) -> bool:
         """Say whether the backward sweep may find another content than there was before this.
 
-        An operation that is undone is so before its index is read: its own write is the next.
+        An operation that is undone is so before its index is read: its own write is the next. What
+        writes later may be new memory in each round.
         """
-        itself = op in self.written.of(v)
-        return itself or (self.written.after(op, v) and not self.written.is_back(v, op))
+        from s2sad.linear.unwritten import is_done
+
+        known = self.written
+        if op in known.of(v) or not known.after(op, v) or known.is_back(v, op):
+            return op in known.of(v)
+        return op not in known.order or not is_done(self, v, op)
 
     def made_again(self, maker: Op, op: Op, t: Tangents) -> Var | None:
         """Make a tuple of what its parts held at an operation, if they may hold something else."""

@@ -182,7 +182,7 @@ def _may_show(t: Tangents, out: Var, operand: Operand, rule: Rule) -> bool:
     if out.name and v.name and out.name != v.name:  # by names, M = M.T would say nothing of M
         aliases = t.table.facts.aliases
         return v.name in aliases.pairs_after.get(t.origin, {}).get(out.name, frozenset())
-    return rule.view != "never"
+    return rule.shows(v.kind.rank)
 
 
 def told_by(op: Op) -> Computed:

@@ -36,7 +36,7 @@ from s2sad.linear.swapped import are_apart
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.turned_calls import given_twice, met_by, passes_nothing
 from s2sad.linear.turned_hooks import is_known_elsewhere
-from s2sad.linear.turned_lists import makes_list
+from s2sad.linear.turned_lists import makes_list, picks_arrays
 from s2sad.linear.turned_memory import (
     entries,
     function_of,
@@ -45,7 +45,7 @@ from s2sad.linear.turned_memory import (
     may_be_view,
 )
 from s2sad.linear.turned_numbers import moves_numbers
-from s2sad.linear.unwritten import holds_plain, is_value, stays
+from s2sad.linear.unwritten import holds_plain, is_shown_later, is_value, stays
 from s2sad.linear.user_calls import CallOfUser, parts_of
 from s2sad.linear.zero_tangents import memories_in
 from s2sad.primitives import language as L
@@ -173,7 +173,7 @@ class _Look:
         again = {*order[op][1]} - {*around}  # it comes into a structure in each round
         used = shown or twice or again or self.sweep.last.get(dot) is not op or self.is_callers(v)
         held = array or (K.is_container(v.kind) and not self.is_value(v, op))
-        return held and bool(used)
+        return held and bool(used or is_shown_later(self.sweep, v, op))
 
     def is_callers(self, v: Var) -> bool:
         """Say whether a variable is a parameter that is written: its caller uses it by its name."""
@@ -387,6 +387,8 @@ class _Look:
 
         The shadow of the slice holds the shadows of its items then: they are changed in place.
         """
+        if picks_arrays(op, self.sweep, self.table):
+            return True
         both = [self.values[v] for v in (*op.outs, op.operands[0]) if isinstance(v, Var)]
         items = all(is_structure(k) for v in both for k in K.together(K.without_none(v.kind)))
         return items and not any(_among(v, self.written) for v in both)

@@ -19,10 +19,11 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.by_identity import act
 from s2sad.linear.cotangents_of import Bar, Cotangents, bar_name
 from s2sad.linear.operands import kind_of
-from s2sad.linear.part_by_part import add_into, kinds_of
+from s2sad.linear.part_by_part import add_into, array_in, kinds_of
 from s2sad.linear.sweep_state import Sweep, value_of
 from s2sad.linear.tangent_table import NOTHING, Table, tangent_kind
 from s2sad.linear.turned_slots import length_at, slice_of
+from s2sad.linear.unwritten import is_done
 from s2sad.primitives import language as L
 
 _DOUBLE = ("float64", "complex128")
@@ -42,13 +43,36 @@ def makes_list(op: Op, sweep: Sweep, table: Table) -> bool:
     match op.primitive.form:
         case "item":
             one = isinstance(kind_of(op.operands[1]), K.Num)
-            return not one and isinstance(kinds[0], K.List)
+            return not one and isinstance(kinds[0], K.List) and not picks_arrays(op, sweep, table)
         case "infix":
             lists = [isinstance(kind_of(o), K.List) for o in op.operands]
             return all(lists) if op.primitive.word == "Add" else any(lists)
         case "call" if function_of(op.operands[0]) is list and len(op.operands) == 2:
             return all(isinstance(k, K.List | K.Tuple) or _is_vector(k) for k in kinds)
     return False
+
+
+def picks_arrays(op: Op, sweep: Sweep, table: Table) -> bool:
+    """Say whether a slice of a list of arrays is only read array by array, and neither changes.
+
+    The shadows of its items are those of the list's: what is added to one in place, both have.
+    """
+    both = [sweep.values.get(v) for v in (*op.outs, op.operands[0]) if isinstance(v, Var)]
+    known = [v for v in both if v is not None]
+    arrays = [array_in(kinds_of(table, v)) for v in known]
+    shaped = all(array is not None and array.rank for array in arrays)
+    plain = shaped and len(known) == 2 and all(_is_item(o, op.outs[0]) for o in sweep.written.order)
+    return plain and all(is_done(sweep, v, op) for v in known)
+
+
+def _is_item(op: P.Operation, dot: Var) -> bool:
+    """Say whether an operation reads one item of a list, if it meets that at all."""
+    ends = [r for b in P.blocks(op) for r in b.end.results] if not isinstance(op, Op) else []
+    if dot not in map(P.variable, (*P.operands(op), *ends)):
+        return True
+    return (
+        isinstance(op, Op) and op.primitive is L.ITEM and isinstance(kind_of(op.operands[1]), K.Num)
+    )
 
 
 def holds_values(v: Var, table: Table) -> bool:

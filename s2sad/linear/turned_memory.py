@@ -114,7 +114,11 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
         acc.t.add(Op((), L.PUT_ITEM, (buffer, step, made), (), (), places, op.origin))
         return
     if isinstance(kind, K.List | K.AnyDict) or is_array(kind):
-        add_into_part(sweep, owner, index, value_of(bar), acc)
+        back = _undone(sweep, owner, index, bar, acc)
+        if back is not None:
+            acc.add(owner, back)
+        else:
+            add_into_part(sweep, owner, index, value_of(bar), acc)
         return
     if not isinstance(kind, K.Tuple):
         raise NotYet(f"an item of {K.describe(kind)}")
@@ -128,6 +132,32 @@ def turned_item(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
     else:
         raise NotYet(f"an item of {K.describe(kind)}")
     acc.add(owner, Bar(None, parts=tuple(found)))
+
+
+def _undone(sweep: Sweep, owner: Var, index: Operand, bar: Bar, acc: Cotangents) -> Bar | None:
+    """Return the cotangent of an array of which an index shows all, with more axes of length 1.
+
+    y = x[:, None]       x_bar is y_bar[:, 0]; zeros to which it is added are not needed
+    """
+    v, made = sweep.values[owner], sweep.makers.get(index) if isinstance(index, Var) else None
+    value = value_of(bar)
+    plain = isinstance(v.kind, K.Array) and v not in acc.t.table.facts.written
+    if not plain or owner in acc.refs or made is None or made.primitive is not L.TUPLE:
+        return None
+    parts = [o if isinstance(o, Var) else NOTHING if o == NOTHING else None for o in made.operands]
+    slices = [sweep.makers.get(o) for o in parts if isinstance(o, Var)]
+    if not all(m and m.primitive is L.SLICE and {*m.operands} == {NOTHING} for m in slices):
+        return None
+    given, more = kind_of(value), parts.count(NOTHING)
+    if None in parts or not isinstance(given, K.Array) or not isinstance(v.kind, K.Array):
+        return None
+    if given.rank != v.kind.rank + more:
+        return None
+    while parts and parts[-1] != NOTHING:
+        parts.pop()
+    at: list[Operand] = [P.Const(0) if o == NOTHING else acc.t.index(o) for o in parts]  # type: ignore[arg-type]
+    back = at[0] if len(at) == 1 else acc.t.emit(L.TUPLE, at, K.UNKNOWN)
+    return Bar(acc.t.emit(L.ITEM, (value, back), tangent_kind(v.kind)), bar.own)
 
 
 def turned_option(sweep: Sweep, op: Op, bar: Bar, acc: Cotangents) -> None:
@@ -377,6 +407,8 @@ def turned_method(sweep: Sweep, op: Op, acc: Cotangents) -> None:
             give_part(sweep, stored, Bar(taken, True), acc)
     elif word == "pop":
         value = value_of(bar) if bar is not None else P.Const(0.0)
+        if bar is not None and not bar.own and isinstance(sweep.values[out].kind, K.Array):
+            value = t.emit(L.method("copy"), (value,), kind_of(value))  # the list adds to it
         if bar is None and out in sweep.values:
             value = nothing(t, sweep.values[out], sweep.values[out].kind)
         put_in(shadow, tuple(given), value, acc)
@@ -536,9 +568,9 @@ def may_be_view(op: Op) -> bool:
     rule = registry.rule_for(told.fn)
     kinds = [kind_of(o) for o, dot in told.pairs if dot != NOTHING]
     copied = all(isinstance(k, K.Num | K.Array | K.List | K.Tuple) for k in kinds)
-    return bool(told.bases) or (
-        told.own and rule is not None and rule.view != "never" and not copied
-    )
+    ranks = [getattr(kind, "rank", None) for kind in kinds]
+    shown = told.own and rule is not None and any(map(rule.shows, ranks))
+    return bool(told.bases) or (shown and not copied)
 
 
 def function_of(op: Op) -> object:

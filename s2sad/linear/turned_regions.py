@@ -266,6 +266,8 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
     every = (*params, *free)
     perhaps = [acc.may_be_missing(d) for d in every]
     carried = [bar_out(acc.value(d), p) for d, p in zip(every, perhaps, strict=True)]
+    handed = dict(zip(heads, region.body.end.results, strict=False))
+    carried = [_as_long_as(c, sweep, handed.get(d)) for c, d in zip(carried, every, strict=True)]
     bars = [*map(bar_of, carried, perhaps)]
     with t.inside() as ops:
         inner = acc.inner({d: b for d, b in acc.of.items() if in_place(sweep, d)})
@@ -275,7 +277,8 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
         ends = tuple(value_of(bar_handed(sweep, inner, d)) for d in every)
     back = P.Block(tuple(carried), tuple(ops), P.End("next", ends))
     made = kept(sweep, forward, tape, back, t)
-    outs = tuple(Var(v.name, v.kind) for v in made.back.params)
+    behind = {c: begun.get(d) for c, d in zip(carried, every, strict=True)}
+    outs = tuple(_as_long_as(Var(v.name, v.kind), sweep, behind.get(v)) for v in made.back.params)
     starts = (*map(value_of, start), *made.starts)
     t.add(P.For(outs, made.over, made.target, starts, made.back, region.origin))
     left = [*map(bar_of, outs, perhaps)]
@@ -285,6 +288,21 @@ def turned_loop(sweep: Sweep, region: P.For | P.While, acc: Cotangents) -> list[
     for p, given in begun.items():
         hand_over(p, given, acc)
     return [*made.forward]
+
+
+def _as_long_as(bar: Var, sweep: Sweep, dot: Operand | None) -> Var:
+    """Return the cotangent that a loop carries, as long as what it is that of at one place.
+
+    Lengths differ from round to round: it comes with those of what a round ends with, and leaves
+    the loop with those of what that began with.
+    """
+    value = sweep.values.get(dot) if isinstance(dot, Var) else None
+    given, kind = None if value is None else value.kind, bar.kind
+    if not isinstance(kind, K.Array) or not isinstance(given, K.Array):
+        return bar
+    if (kind.rank, kind.dtype, kind.namespace) != (given.rank, given.dtype, given.namespace):
+        return bar
+    return Var(bar.name, dataclasses.replace(kind, dims=given.dims))
 
 
 def turned_round(

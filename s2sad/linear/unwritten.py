@@ -17,6 +17,7 @@ from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.deeds import deed
 from s2sad.ir.program import Op, Var
+from s2sad.linear.operands import kind_of
 from s2sad.linear.part_by_part import kinds_of
 from s2sad.linear.swapped import followed
 from s2sad.linear.sweep_state import Sweep
@@ -141,7 +142,27 @@ def _changes_other(sweep: Sweep, w: P.Operation, owner: object, v: Var) -> bool:
         return True
     found = followed(sweep, v)
     both = [sweep.makers.get(o) for o in (found, owner) if isinstance(o, Var)]
-    return len({*both}) == 2 and all(m is not None and m.primitive in _DISPLAYS for m in both)
+    made = [m for m in both if m is not None and _makes_new(m)]
+    if len(both) < 2 or both[1] not in made:
+        return False
+    bound, order = _bound_by(sweep, v), sweep.written.order
+    return len({*made}) == 2 or (both[1] in order and bound in order[both[1]][1])
+
+
+def _makes_new(made: Op) -> bool:
+    """Say whether an operation makes a new list or dict."""
+    if made.primitive in _DISPLAYS:
+        return True
+    of_list = made.primitive is L.ITEM and isinstance(kind_of(made.operands[0]), K.List)
+    return of_list and not isinstance(kind_of(made.operands[1]), K.Num)
+
+
+def _bound_by(sweep: Sweep, v: Var) -> P.Region | None:
+    """Return the loop that binds a variable where a round begins: before all that is made there."""
+    loops = (o for o in sweep.written.order if isinstance(o, P.For | P.While))
+    return next(
+        (o for o in loops if v in (o.body.params if isinstance(o, P.For) else o.carried)), None
+    )
 
 
 def _class_of(kind: K.Kind) -> type | None:
@@ -180,23 +201,50 @@ def _end(sweep: Sweep, region: P.Region) -> int:
     return sweep.written.order[inner[-1] if inner else region][0]
 
 
-def _shown_by(sweep: Sweep, root: Var, v: Var) -> set[Var]:
-    """Return what shows the memory that a variable shows: itself, and what is made of such."""
+def is_shown_later(sweep: Sweep, v: Var, op: P.Operation) -> bool:
+    """Say whether a tangent is read behind an operation that is that of another name of a value.
+
+    What the operation itself gives is no such name.
+    """
+    root, known = sweep.written.memory.of(v), sweep.written
+    others = set[Var]() if root is None else _shown_by(sweep, root, v, op) - {v}
+    if not others:
+        return False
+    later = (use for use in known.order if use is not op and known.follows(use, op))
+    read = (dot for use in later for dot in _given(use) if dot in sweep.values)
+    return any(sweep.values[dot] in others for dot in read)
+
+
+def _is_of(op: P.Operation, other: P.Operation) -> bool:
+    """Say whether an operation is another one, or does to values what that does to tangents."""
+    if not isinstance(op, Op) or not isinstance(other, Op):
+        return op is other
+    return (op.origin, op.primitive) == (other.origin, other.primitive)
+
+
+def _given(op: P.Operation) -> Iterator[Var]:
+    """Yield the variables that an operation reads, and those that a region hands over."""
+    results = [] if isinstance(op, Op) else [r for b in P.blocks(op) for r in b.end.results]
+    yield from (v for v in map(P.variable, (*P.operands(op), *results)) if v is not None)
+
+
+def _shown_by(sweep: Sweep, root: Var, v: Var, but: P.Operation | None = None) -> set[Var]:
+    """Return what shows the memory that a variable shows: itself, and what is made of such.
+
+    What is made by one operation may be left out.
+    """
     names, count = {v}, 0
     while count < len(names):
         count = len(names)
         for op in sweep.written.order:
-            if not names.isdisjoint(_read(sweep, op)):
+            if not (but and _is_of(op, but)) and not names.isdisjoint(_read(sweep, op)):
                 names |= {w for w in _touched(sweep, op) if sweep.written.memory.of(w) is root}
     return names
 
 
 def _read(sweep: Sweep, op: P.Operation) -> Iterator[Var]:
     """Yield what an operation reads, or a region hands over; for tangents, their variables."""
-    results = [] if isinstance(op, Op) else [r for b in P.blocks(op) for r in b.end.results]
-    for v in map(P.variable, (*P.operands(op), *results)):
-        if v is not None:
-            yield sweep.values.get(v, v)
+    yield from (sweep.values.get(v, v) for v in _given(op))
 
 
 def _touched(sweep: Sweep, op: P.Operation) -> Iterator[Var]:

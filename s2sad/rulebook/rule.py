@@ -23,7 +23,7 @@ class Window:
 
     Where it may be a copy instead (`copied`), that is seen when the program runs. NumPy may let
     nobody write through it (`read_only`). Nothing of this is known where a setting of `unless` is
-    given, or the array has another `rank`.
+    given. Of an array that has another `rank` the function makes a new one.
     """
 
     copied: bool = False
@@ -85,6 +85,11 @@ class Rule:
     def is_zero(self, of_complex: bool) -> bool:
         """Say whether there is no derivative; a pullback beside `zero` is for complex numbers."""
         return self.zero and not (of_complex and self.pullback is not None)
+
+    def shows(self, rank: int | None) -> bool:
+        """Say whether the result may share memory with an argument of some rank, if it is known."""
+        only = None if self.window is None else self.window.rank
+        return self.view != "never" and (rank is None or only in (None, rank))
 
     @property
     def turns(self) -> bool:

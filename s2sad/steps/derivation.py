@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import types
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -48,6 +48,7 @@ from s2sad.facts.given import (
     written_owner,
     written_parameters,
 )
+from s2sad.facts.held_alone import alone, held_alone
 from s2sad.facts.inference import infer
 from s2sad.facts.inplace import in_place
 from s2sad.facts.joiners import plain_joins
@@ -388,7 +389,9 @@ class _Analysis:
         given = function, facts, self.taken
         plainly = (*given, words.numpy)
         here = Analysed(function, facts, self.scope)
-        made, writers, formulas = (t(d, facts) for t in (made_here, writing_calls, formula_calls))
+        apart = alone(function, facts, nearly=True)
+        made, formulas = made_here(d, facts), formula_calls(d, facts)
+        writers = writing_calls(d, facts, apart)
         calls = Calls(made, writers, formulas, library_calls(d, here))
         signatures = call_signature(facts), library_signature(facts)
 
@@ -396,12 +399,18 @@ class _Analysis:
             return is_plain(facts.after.get(s, {}).get(n, K.UNKNOWN))
 
         writes, implied = writing_parts(d, here)
+
+        def written_out(s: Node, n: Node) -> bool:
+            owner = facts.methods.get(n, (None, None))[1]
+            return getattr(owner, "id", None) in apart or writes(s, n)
+
         check_callees(*given[:2], partial(_sets, d, here))
         return (
             methods_named(*given[:2], implied)
             or marked(*plainly, d.reaching, words.reached, words.helper)
             or dispatch(*plainly)
-            or by_name(*plainly)
+            or held_alone(*plainly)
+            or by_name(*plainly, apart)
             or overloads(*plainly)
             or ended(*plainly)
             or copies(*plainly, words.helper)
@@ -409,7 +418,7 @@ class _Analysis:
             or trees(*plainly, words.helper)
             or ravelled(*plainly, words.helper)
             or spread(function, facts, signatures, self.taken, partial(words.module, math))
-            or moved(function, writes, self.taken)
+            or moved(function, written_out, self.taken)
             or unfold(function, calls, self.taken, Around(d.words, plain, words.denoted))
             or choose(*given)
             or fields_called(*plainly)
@@ -562,11 +571,12 @@ def made_here(d: Derivation, facts: KindFacts) -> Made:
     return made
 
 
-def writing_calls(d: Derivation, facts: KindFacts) -> Made:
+def writing_calls(d: Derivation, facts: KindFacts, apart: Collection[str]) -> Made:
     """Return what tells the calls of functions that store into structures that they are given.
 
     Written out where they are called, they store into a structure of the function at hand. So are
-    those that are given functions in a structure which capture variables of the function at hand.
+    those that are given functions in a structure which capture variables of the function at hand,
+    and those that make, or are given, what is taken `apart` then.
     """
 
     def written(s: Node, node: Node) -> Bound | None:
@@ -586,12 +596,14 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
         given = behind(given, facts.before.get(s, {}))
         # An operator is used up by the call: what is left is the derivative.
         kept = any(holds_functions(k) or applies(getattr(k, "value", None)) for k in given)
+        made = hasattr(getattr(target, "node", None), "makes")
+        bound = s.targets if made and isinstance(s, gast.Assign) else []
+        kept = kept or any(getattr(a, "id", None) in apart for a in (*parts, *bound))
         if not kept and not any(map(holds_container, given)):
             return None
         found = _bound_call(d, facts, s, node, target, args)
         if found is None or not (kept or stores_into_arguments(d, found[0])):
             return None
-        made = hasattr(getattr(target, "node", None), "makes")
         if made and d.refs.function(runtime.object_of) != OBJECT_OF:
             return None
         if isinstance(target, K.LocalFunction):

@@ -9,7 +9,5 @@ def pairwise_distances_grad(points):
     # squared = np.sum(difference**2, axis=-1)
     difference_bar = 2.0 * np.expand_dims(-np.exp(-squared), -1) * difference
     # difference = points[:, None, :] - points[None, :, :]
-    points_bar = np.zeros_like(points)
-    points_bar[None, :, :] = np.sum(-difference_bar, axis=0, keepdims=True)
-    points_bar[:, None, :] += np.sum(difference_bar, axis=1, keepdims=True)
-    return points_bar
+    t = np.sum(difference_bar, axis=1, keepdims=True)[:, 0]
+    return np.sum(-difference_bar, axis=0, keepdims=True)[0] + t

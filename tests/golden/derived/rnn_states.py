@@ -1,76 +1,4 @@
-import enum
 import numpy as np
-import sys
-import types
-
-
-def zeros_like(x, integers=None):
-    """Return zeros in x's structure, `integers` for ints, None for parts without a derivative."""
-    if isinstance(x, float | complex | np.inexact):
-        return type(x)(0.0)
-    if isinstance(x, int | np.integer | np.bool_):
-        return integers
-    if hasattr(type(x), "dtype"):
-        return np.zeros_like(x) if x.dtype.kind in "fc" else None
-    if isinstance(x, list):
-        return [zeros_like(part, integers) for part in x]
-    if isinstance(x, tuple):
-        parts = [zeros_like(part, integers) for part in x]
-        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
-    if isinstance(x, dict):
-        zeros = x.copy()
-        for key in x:
-            zeros[key] = zeros_like(x[key], integers)
-        return zeros
-    if not has_fields(type(x)):
-        return None
-    zeros = bare(type(x))
-    parts = attributes(x)
-    for name in parts:
-        object.__setattr__(zeros, name, zeros_like(parts[name], integers))
-    return zeros
-
-
-def attributes(x):
-    """Return the attributes of a user-defined object by name; for other objects an empty dict."""
-    if not has_fields(type(x)):
-        return {}
-    return {name: getattr(x, name) for name in attribute_names(x)}
-
-
-def bare(cls):
-    """Return an object of a class without attributes, without a call of its __init__."""
-    home = types.SimpleNamespace if issubclass(cls, types.SimpleNamespace) else object
-    return home.__new__(cls)
-
-
-def has_fields(cls):
-    """Return whether the attributes of an object are parts of a structure: user-defined classes.
-
-    Dataclasses and namespaces are; enums, exceptions, iterables and objects of libraries are not.
-    """
-    if hasattr(cls, "__dataclass_fields__") or cls is types.SimpleNamespace:
-        return True
-    home = cls.__module__.partition(".")[0]
-    theirs = home != "__main__" and home in sys.stdlib_module_names
-    if theirs or home in ("numpy", "scipy", "cupy"):
-        return False
-    return not (issubclass(cls, type | enum.Enum | BaseException) or hasattr(cls, "__iter__"))
-
-
-def attribute_names(x):
-    """Return the names of an object's attributes: the filled slots, then the `__dict__`."""
-    if not hasattr(type(x), "__slots__"):
-        return getattr(x, "__dict__", ())
-    names = []
-    for cls in reversed(type(x).__mro__):
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name.startswith("__"):
-                name = name if name.endswith("__") else f"_{cls.__name__.lstrip('_')}{name}"
-            if name not in ("__dict__", "__weakref__") and hasattr(x, name):
-                names.append(name)
-    return [*names, *getattr(x, "__dict__", ())]
 
 
 def rnn_states_grad(W, U, xs, targets):
@@ -86,10 +14,10 @@ def rnn_states_grad(W, U, xs, targets):
     for t, (state, target) in enumerate(zip(states, targets)):
         saved_1.append((state - target, t))
 
-    states_bar = zeros_like(states, 0.0)
+    states_bar = [np.zeros_like(t_1) for t_1 in states]
     while saved_1:
-        t_1, t_2 = saved_1.pop()
-        states_bar[t_2] += np.broadcast_to(1.0, t_1.shape) * (2.0 * t_1)
+        t_2, t_3 = saved_1.pop()
+        states_bar[t_3] += np.broadcast_to(1.0, t_2.shape) * (2.0 * t_2)
     h_bar = np.zeros_like(h)
     W_bar = np.zeros_like(W)
     U_bar = np.zeros_like(U)
