@@ -790,3 +790,74 @@ def test_what_is_made_of_none_and_filled_later(f):
     slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in np.eye(4) * 1e-6]
     np.testing.assert_allclose(s2sad.grad(f)(X), slopes, rtol=1e-7, atol=1e-8)
     assert s2sad.jvp(f, (X,), (DOT,))[1] == pytest.approx(np.dot(slopes, DOT), rel=1e-7)
+
+
+def _identical(_, value, __):
+    return value
+
+
+def a_loop_beside_a_decided_temporary(x):
+    d = {"u": 1}
+    c = _identical(1, x, "w" in d)
+    h = list(x)
+    at = 2
+    while at > 0:
+        if h[at] > 0.1:
+            break
+        h[at] = h[at] * 2
+        at = at - 1
+    c[1] = h[2]
+    return np.sum(x * h[1])
+
+
+def a_name_bound_twice_before_a_function_writes(x):
+    b = np.zeros(4)
+    c = np.ones(4)
+    b = c
+
+    def inner():
+        b[2] = x[2] * x[1]
+
+    inner()
+    return np.sum(c)
+
+
+def a_name_bound_behind_the_function_that_writes(x):
+    c = np.ones(4)
+
+    def inner():
+        b[2] = x[2] * x[1]
+
+    b = c
+    inner()
+    return np.sum(c)
+
+
+def a_target_that_binds_what_it_gets(x):
+    t = x[0]
+
+    def of(a):
+        nonlocal t
+        t = a[1]
+        return a
+
+    of(x)[2] = t
+    of(x)[3], s = t, t * 2.0
+    return np.sum(x * x) + s
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        a_loop_beside_a_decided_temporary,
+        a_name_bound_twice_before_a_function_writes,
+        a_name_bound_behind_the_function_that_writes,
+        a_target_that_binds_what_it_gets,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_names_that_mean_other_things(f):
+    """A temporary's name was decided wherever it stood; a cell shared its memory with nobody."""
+    slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in np.eye(4) * 1e-6]
+    np.testing.assert_allclose(s2sad.grad(f)(X), slopes, rtol=1e-7, atol=1e-8)
+    assert s2sad.jvp(f, (X,), (DOT,))[1] == pytest.approx(np.dot(slopes, DOT), rel=1e-7)
