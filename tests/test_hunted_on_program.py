@@ -861,3 +861,34 @@ def test_names_that_mean_other_things(f):
     slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in np.eye(4) * 1e-6]
     np.testing.assert_allclose(s2sad.grad(f)(X), slopes, rtol=1e-7, atol=1e-8)
     assert s2sad.jvp(f, (X,), (DOT,))[1] == pytest.approx(np.dot(slopes, DOT), rel=1e-7)
+
+
+KEPT = {"a": 1.0}
+ROW = np.zeros(4)
+
+
+def into_a_dict_outside_by_a_default(x):
+    def put(kept=KEPT):
+        kept["a"] = x[0]
+
+    put()
+    return KEPT["a"] * x[1]
+
+
+def into_an_array_outside_by_a_default(x):
+    def put(row=ROW):
+        row[0] = x[0]
+
+    put()
+    return np.sum(ROW) * x[1]
+
+
+@pytest.mark.parametrize(
+    "f", [into_a_dict_outside_by_a_default, into_an_array_outside_by_a_default]
+)
+def test_what_an_inner_function_puts_into_its_default_is_refused(f):
+    """It captured what it put there: the derivative was lost in silence."""
+    with pytest.raises(s2sad.Error, match="lasts from call to call"):
+        s2sad.grad(f)(X)
+    with pytest.raises(s2sad.Error, match="lasts from call to call"):
+        s2sad.jvp(f, (X,), (DOT,))
