@@ -892,3 +892,83 @@ def test_what_an_inner_function_puts_into_its_default_is_refused(f):
         s2sad.grad(f)(X)
     with pytest.raises(s2sad.Error, match="lasts from call to call"):
         s2sad.jvp(f, (X,), (DOT,))
+
+
+class Log:
+    def __init__(self):
+        self.kept = []
+
+    def put(self, v):
+        self.kept.append(v)
+
+
+def a_slice_of_an_empty_list_gets_arrays(x):
+    log = Log()
+    for k in range(2):
+        log.kept = log.kept[-1:] if k else log.kept[2:]
+        log.put(x * k)
+    return np.sum(log.kept[1] ** 2)
+
+
+def a_slice_of_an_empty_list(x):
+    log = Log()
+    log.kept = log.kept[2:]
+    log.put(x)
+    return np.sum(log.kept[0] ** 2)
+
+
+def a_list_of_an_empty_list(x):
+    log = Log()
+    log.kept = list(log.kept)
+    log.put(x)
+    return np.sum(log.kept[0] ** 2)
+
+
+def a_copy_of_an_empty_list(x):
+    log = Log()
+    log.kept = log.kept.copy()
+    log.put(x)
+    log.put(x * 2.0)
+    return np.sum(log.kept[0] ** 2 * log.kept[1])
+
+
+def an_empty_list_twice(x):
+    log = Log()
+    log.kept = log.kept * 2
+    log.put(x)
+    return np.sum(log.kept[0] ** 2)
+
+
+def bound_in_a_handler_alone(x):
+    a = x
+    d = {"u": 0.5, "v": 0.25}
+    kept = [1.0, x]
+    try:
+        kept[0] = x[0] * 2.0
+    except ZeroDivisionError:
+
+        def inner():
+            nonlocal d, a
+            d = {1: v for k, v in d.items()}
+            kept[1] += 1
+
+        inner()
+    return x[0] * x[1]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        a_slice_of_an_empty_list_gets_arrays,
+        a_slice_of_an_empty_list,
+        a_list_of_an_empty_list,
+        a_copy_of_an_empty_list,
+        an_empty_list_twice,
+        bound_in_a_handler_alone,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_derived_code_that_died(f):
+    slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in np.eye(4) * 1e-6]
+    np.testing.assert_allclose(s2sad.grad(f)(X), slopes, rtol=1e-7, atol=1e-8)
+    assert s2sad.jvp(f, (X,), (DOT,))[1] == pytest.approx(np.dot(slopes, DOT), rel=1e-7)
