@@ -972,3 +972,39 @@ def test_derived_code_that_died(f):
     slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in np.eye(4) * 1e-6]
     np.testing.assert_allclose(s2sad.grad(f)(X), slopes, rtol=1e-7, atol=1e-8)
     assert s2sad.jvp(f, (X,), (DOT,))[1] == pytest.approx(np.dot(slopes, DOT), rel=1e-7)
+
+
+class Channel:
+    """An object of which nothing is known: it can be gone through."""
+
+    def __init__(self):
+        self.open = "no"
+
+    def __iter__(self):
+        return iter(())
+
+    @property
+    def opened(self):
+        self.open = "yes"
+        return 1.0
+
+    def __len__(self):
+        self.open = "yes"
+        return 0
+
+
+def by_an_unread_property(x, channel):
+    channel.opened  # noqa: B018
+    return np.sum(x * x) if channel.open == "yes" else np.sum(x)
+
+
+def by_an_unread_length(x, channel):
+    len(channel)
+    return np.sum(x * x) if channel.open == "yes" else np.sum(x)
+
+
+@pytest.mark.parametrize("f", [by_an_unread_property, by_an_unread_length])
+def test_what_an_unknown_object_is_asked_for_nobody(f):
+    """What the object's own code does was dropped with what it gives."""
+    np.testing.assert_array_equal(s2sad.grad(f, wrt=0)(X, Channel()), 2.0 * X)
+    assert s2sad.jvp(f, (X, Channel()), (DOT, None))[1] == pytest.approx(2.0 * X @ DOT)
