@@ -1008,3 +1008,41 @@ def test_what_an_unknown_object_is_asked_for_nobody(f):
     """What the object's own code does was dropped with what it gives."""
     np.testing.assert_array_equal(s2sad.grad(f, wrt=0)(X, Channel()), 2.0 * X)
     assert s2sad.jvp(f, (X, Channel()), (DOT, None))[1] == pytest.approx(2.0 * X @ DOT)
+
+
+def _in_turn(a, b, unused, n):
+    if n == 0:
+        return a
+    return _in_turn(b, a, unused, n - 1)
+
+
+def parameters_that_change_places(x):
+    unused, c = [1, 1], np.zeros(2)
+    a = _in_turn(x, c, unused, 2)
+    return a[1] * x[0]
+
+
+def _swapping(a, b, n):
+    if n == 0:
+        return a
+
+    def swap():
+        nonlocal a, b
+        a, b = b, a
+
+    swap()
+    return _swapping(a, b, n - 1)
+
+
+def parameters_that_are_swapped_inside(x):
+    q = _swapping(x * 1.0, np.zeros(3), 2)
+    q *= x[1]
+    return np.sum(q)
+
+
+@pytest.mark.parametrize("f", [parameters_that_change_places, parameters_that_are_swapped_inside])
+def test_recursions_that_call_themselves_with_other_kinds(f):
+    """What was found of the other call, while nothing was known of this one, was kept."""
+    slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in np.eye(4) * 1e-6]
+    np.testing.assert_allclose(s2sad.grad(f)(X), slopes, rtol=1e-7, atol=1e-8)
+    assert s2sad.jvp(f, (X,), (DOT,))[1] == pytest.approx(np.dot(slopes, DOT), rel=1e-7)

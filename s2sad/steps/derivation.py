@@ -345,13 +345,17 @@ class _Analysis:
             d.used_open.discard(self.key)
             self.words.add(d.made_up(self.scope.fn))
             facts = self._kinds(function)
+            known = {"": shallow(facts.result), **{p: shallow(k) for p, k in facts.left.items()}}
+            alone = self.key not in d.used_open
+            done = alone or deep or alike(known, {"": result, **left})
+            if not done:  # what has asked for it knew less than it gives
+                d.analysed = before
             changed = self._more_plainly(function, facts)
             if changed is not None:
                 function = changed
+                d.analysed = d.analysed if alone else before
                 continue
-            known = {"": shallow(facts.result), **{p: shallow(k) for p, k in facts.left.items()}}
-            alone = self.key not in d.used_open
-            if alone or deep or alike(known, {"": result, **left}):
+            if done:
                 return function, facts
             deep = any(known[p] is not k for p, k in (("", facts.result), *facts.left.items()))
             result = known.pop("")
