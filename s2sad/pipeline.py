@@ -124,15 +124,16 @@ def _rest_constant(
 def _refuse_stored_values(d: Derivation) -> None:
     """Refuse to know a value in an object outside where the program stores something outside."""
     for a in d.analysed.values() if d.parts_known else ():
-        memory = memory_of(d, a)
-        for w in memory.writes:
-            if outside_of(a.function, w, memory):
-                raise UnsupportedError(
-                    f"What {d.parts_known[0]} holds decides what this program does, and the "
-                    "program stores something outside.",
-                    remedy="Pass what it depends on as an argument.",
-                    place=a.function.source.place(a.function.origins.get(w.statement, w.statement)),
-                )
+        memory, known = memory_of(d, a), a.function.locals
+        stored = [w.statement for w in memory.writes if outside_of(a.function, w, memory)]
+        stored += [s for s, _, given in memory.opaque if given - known]
+        for s in (*stored, *memory.lasting):
+            raise UnsupportedError(
+                f"What {d.parts_known[0]} holds decides what this program does, and the "
+                "program stores something outside.",
+                remedy="Pass what it depends on as an argument.",
+                place=a.function.source.place(a.function.origins.get(s, s)),
+            )
 
 
 def _note_written(d: Derivation, entry: Analysed) -> None:

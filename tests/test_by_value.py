@@ -189,3 +189,131 @@ def test_a_report_says_for_which_values_it_holds():
     assert "derived for verbose == True, mode == 'full', n == 3" in told
     assert "SPEC == 'i,j->ij', what AXES holds" not in told
     assert "what AXES holds, SPEC == 'i,j->ij'" in str(s2sad.explain(from_globals, args=(X,)))
+
+
+class Mode:
+    def __init__(self, word):
+        self.word = word
+
+    def to(self, word):
+        self.word = word
+        return 0.0
+
+    @property
+    def named(self):
+        return self.word
+
+    @named.setter
+    def named(self, word):
+        self.word = word
+
+    def __bool__(self):
+        self.word = "exp"
+        return True
+
+    def __enter__(self):
+        self.word = "exp"
+        return self
+
+    def __exit__(self, *raised):
+        return None
+
+
+def by_property(x, mode):
+    y = getattr(np, mode.word)(x)
+    mode.named = "exp"
+    return np.sum(getattr(np, mode.word)(x) * y)
+
+
+def by_its_truth(x, mode):
+    y = getattr(np, mode.word)(x)
+    if mode:
+        y = y * 2.0
+    return np.sum(getattr(np, mode.word)(x) * y)
+
+
+def by_a_manager(x, mode):
+    y = getattr(np, mode.word)(x)
+    with mode:
+        y = y * 2.0
+    return np.sum(getattr(np, mode.word)(x) * y)
+
+
+def by_a_key(x, mode):
+    y = getattr(np, mode.word)(x)
+    most = max([1.0, 2.0], key=lambda v: mode.to("exp") + v)
+    return np.sum(getattr(np, mode.word)(x) * y) * most
+
+
+def by_a_bound_method(x, mode):
+    y = getattr(np, mode.word)(x)
+    to = mode.to
+    to("exp")
+    return np.sum(getattr(np, mode.word)(x) * y)
+
+
+def by_a_default(x, mode):
+    y = getattr(np, mode.word)(x)
+
+    def change(given=mode):
+        given.word = "exp"
+
+    change()
+    return np.sum(getattr(np, mode.word)(x) * y)
+
+
+def by_another_name(x, mode):
+    y = getattr(np, mode.word)(x)
+    other = None or mode
+    other.word = "exp"
+    return np.sum(getattr(np, mode.word)(x) * y)
+
+
+def of_one_made_here(x, word):
+    mode = Mode(word)
+    y = getattr(np, mode.word)(x)
+    with mode:
+        y = y * 2.0
+    if mode.word == "sin":
+        y = y, x
+    if mode.word == "sin":
+        y = y[0] + y[1]
+    return np.sum(y)
+
+
+def of_two(x, word):
+    one = Mode(word)
+    two = Mode("cos")
+    two.word = "tanh"
+    y = getattr(np, one.word)(x)
+    one.word = "exp"
+    return np.sum(y * getattr(np, one.word)(x) * getattr(np, two.word)(x))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [by_property, by_its_truth, by_a_bound_method, by_a_default],
+    ids=lambda f: f.__name__,
+)
+def test_what_is_set_by_code_that_no_name_calls(f):
+    for word in ("sin", "exp", "tanh"):
+        slopes = [(f(X + e, Mode(word)) - f(X - e, Mode(word))) / 2e-6 for e in np.eye(3) * 1e-6]
+        gradient = s2sad.grad(f, wrt=0)(X, Mode(word))
+        np.testing.assert_allclose(gradient, slopes, rtol=1e-6)
+        tangent = s2sad.jvp(f, (X, Mode(word)), (np.ones(3), None))[1]
+        assert tangent == pytest.approx(np.sum(slopes), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [by_a_manager, by_a_key, by_another_name, of_one_made_here],
+    ids=lambda f: f.__name__,
+)
+def test_what_is_set_out_of_sight_is_known_no_more(f):
+    with pytest.raises(s2sad.Error, match="cannot tell"):
+        s2sad.grad(f, wrt=0)(X, "sin" if f is of_one_made_here else Mode("sin"))
+
+
+def test_objects_that_are_made_in_the_program_hold_their_words():
+    for word in ("sin", "exp"):
+        holds(of_two, word)

@@ -131,7 +131,35 @@ def an_array_and_a_list(x):
     return h(y, c) + sum(c)
 
 
+def writes_by_another_name(a, b):
+    q = a
+    a = b * b
+    q[1] = 1.04
+    return a
+
+
+def a_parameter_that_is_bound_anew(x):
+    y = x.copy()
+    return np.sum(writes_by_another_name(y, y) * y)
+
+
+def writes_a_view_of_its_own(a, b, turned):
+    if turned:
+        a = a[::-1]
+    c = b * b
+    a[0] = 1.04
+    return c
+
+
+def a_parameter_that_may_be_bound_anew(x):
+    y = x.copy()
+    first = writes_a_view_of_its_own(y, y, x[0] > 9.0)
+    return np.sum(first * writes_a_view_of_its_own(y, y, x[0] < 9.0) * y)
+
+
 PROGRAMS = [
+    a_parameter_that_is_bound_anew,
+    a_parameter_that_may_be_bound_anew,
     one_array_twice,
     views_that_overlap,
     views_that_overlap_the_other_way,

@@ -70,16 +70,16 @@ RULES_MAY_IMPORT = (
 # Lines a room may have, docstrings included. Rooms shrink: what is gained is noted here.
 BUDGETS = {
     "capture": 10_100,
-    "emitted": 700,
-    "facts": 16_905,
-    "ir": 11_200,  # of these from_tree and cells go in landing 6, with the tree that they read
+    "emitted": 710,
+    "facts": 17_115,
+    "ir": 11_225,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 1_950,
     "linear": 18_725,
     "operators": 7_410,
     "primitives": 160,
     "rulebook": 1_510,
     "s2sad": 9_100,
-    "steps": 3_950,
+    "steps": 3_970,
     "syntax": 1_080,
     "tools": 2_570,
     "write": 3_710,

@@ -790,3 +790,259 @@ def test_what_is_made_of_none_and_filled_later(f):
     slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in np.eye(4) * 1e-6]
     np.testing.assert_allclose(s2sad.grad(f)(X), slopes, rtol=1e-7, atol=1e-8)
     assert s2sad.jvp(f, (X,), (DOT,))[1] == pytest.approx(np.dot(slopes, DOT), rel=1e-7)
+
+
+def _identical(_, value, __):
+    return value
+
+
+def a_loop_beside_a_decided_temporary(x):
+    d = {"u": 1}
+    c = _identical(1, x, "w" in d)
+    h = list(x)
+    at = 2
+    while at > 0:
+        if h[at] > 0.1:
+            break
+        h[at] = h[at] * 2
+        at = at - 1
+    c[1] = h[2]
+    return np.sum(x * h[1])
+
+
+def a_name_bound_twice_before_a_function_writes(x):
+    b = np.zeros(4)
+    c = np.ones(4)
+    b = c
+
+    def inner():
+        b[2] = x[2] * x[1]
+
+    inner()
+    return np.sum(c)
+
+
+def a_name_bound_behind_the_function_that_writes(x):
+    c = np.ones(4)
+
+    def inner():
+        b[2] = x[2] * x[1]
+
+    b = c
+    inner()
+    return np.sum(c)
+
+
+def a_target_that_binds_what_it_gets(x):
+    t = x[0]
+
+    def of(a):
+        nonlocal t
+        t = a[1]
+        return a
+
+    of(x)[2] = t
+    of(x)[3], s = t, t * 2.0
+    return np.sum(x * x) + s
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        a_loop_beside_a_decided_temporary,
+        a_name_bound_twice_before_a_function_writes,
+        a_name_bound_behind_the_function_that_writes,
+        a_target_that_binds_what_it_gets,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_names_that_mean_other_things(f):
+    """A temporary's name was decided wherever it stood; a cell shared its memory with nobody."""
+    slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in np.eye(4) * 1e-6]
+    np.testing.assert_allclose(s2sad.grad(f)(X), slopes, rtol=1e-7, atol=1e-8)
+    assert s2sad.jvp(f, (X,), (DOT,))[1] == pytest.approx(np.dot(slopes, DOT), rel=1e-7)
+
+
+KEPT = {"a": 1.0}
+ROW = np.zeros(4)
+
+
+def into_a_dict_outside_by_a_default(x):
+    def put(kept=KEPT):
+        kept["a"] = x[0]
+
+    put()
+    return KEPT["a"] * x[1]
+
+
+def into_an_array_outside_by_a_default(x):
+    def put(row=ROW):
+        row[0] = x[0]
+
+    put()
+    return np.sum(ROW) * x[1]
+
+
+@pytest.mark.parametrize(
+    "f", [into_a_dict_outside_by_a_default, into_an_array_outside_by_a_default]
+)
+def test_what_an_inner_function_puts_into_its_default_is_refused(f):
+    """It captured what it put there: the derivative was lost in silence."""
+    with pytest.raises(s2sad.Error, match="lasts from call to call"):
+        s2sad.grad(f)(X)
+    with pytest.raises(s2sad.Error, match="lasts from call to call"):
+        s2sad.jvp(f, (X,), (DOT,))
+
+
+class Log:
+    def __init__(self):
+        self.kept = []
+
+    def put(self, v):
+        self.kept.append(v)
+
+
+def a_slice_of_an_empty_list_gets_arrays(x):
+    log = Log()
+    for k in range(2):
+        log.kept = log.kept[-1:] if k else log.kept[2:]
+        log.put(x * k)
+    return np.sum(log.kept[1] ** 2)
+
+
+def a_slice_of_an_empty_list(x):
+    log = Log()
+    log.kept = log.kept[2:]
+    log.put(x)
+    return np.sum(log.kept[0] ** 2)
+
+
+def a_list_of_an_empty_list(x):
+    log = Log()
+    log.kept = list(log.kept)
+    log.put(x)
+    return np.sum(log.kept[0] ** 2)
+
+
+def a_copy_of_an_empty_list(x):
+    log = Log()
+    log.kept = log.kept.copy()
+    log.put(x)
+    log.put(x * 2.0)
+    return np.sum(log.kept[0] ** 2 * log.kept[1])
+
+
+def an_empty_list_twice(x):
+    log = Log()
+    log.kept = log.kept * 2
+    log.put(x)
+    return np.sum(log.kept[0] ** 2)
+
+
+def bound_in_a_handler_alone(x):
+    a = x
+    d = {"u": 0.5, "v": 0.25}
+    kept = [1.0, x]
+    try:
+        kept[0] = x[0] * 2.0
+    except ZeroDivisionError:
+
+        def inner():
+            nonlocal d, a
+            d = {1: v for k, v in d.items()}
+            kept[1] += 1
+
+        inner()
+    return x[0] * x[1]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        a_slice_of_an_empty_list_gets_arrays,
+        a_slice_of_an_empty_list,
+        a_list_of_an_empty_list,
+        a_copy_of_an_empty_list,
+        an_empty_list_twice,
+        bound_in_a_handler_alone,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_derived_code_that_died(f):
+    slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in np.eye(4) * 1e-6]
+    np.testing.assert_allclose(s2sad.grad(f)(X), slopes, rtol=1e-7, atol=1e-8)
+    assert s2sad.jvp(f, (X,), (DOT,))[1] == pytest.approx(np.dot(slopes, DOT), rel=1e-7)
+
+
+class Channel:
+    """An object of which nothing is known: it can be gone through."""
+
+    def __init__(self):
+        self.open = "no"
+
+    def __iter__(self):
+        return iter(())
+
+    @property
+    def opened(self):
+        self.open = "yes"
+        return 1.0
+
+    def __len__(self):
+        self.open = "yes"
+        return 0
+
+
+def by_an_unread_property(x, channel):
+    channel.opened  # noqa: B018
+    return np.sum(x * x) if channel.open == "yes" else np.sum(x)
+
+
+def by_an_unread_length(x, channel):
+    len(channel)
+    return np.sum(x * x) if channel.open == "yes" else np.sum(x)
+
+
+@pytest.mark.parametrize("f", [by_an_unread_property, by_an_unread_length])
+def test_what_an_unknown_object_is_asked_for_nobody(f):
+    """What the object's own code does was dropped with what it gives."""
+    np.testing.assert_array_equal(s2sad.grad(f, wrt=0)(X, Channel()), 2.0 * X)
+    assert s2sad.jvp(f, (X, Channel()), (DOT, None))[1] == pytest.approx(2.0 * X @ DOT)
+
+
+def _in_turn(a, b, unused, n):
+    if n == 0:
+        return a
+    return _in_turn(b, a, unused, n - 1)
+
+
+def parameters_that_change_places(x):
+    unused, c = [1, 1], np.zeros(2)
+    a = _in_turn(x, c, unused, 2)
+    return a[1] * x[0]
+
+
+def _swapping(a, b, n):
+    if n == 0:
+        return a
+
+    def swap():
+        nonlocal a, b
+        a, b = b, a
+
+    swap()
+    return _swapping(a, b, n - 1)
+
+
+def parameters_that_are_swapped_inside(x):
+    q = _swapping(x * 1.0, np.zeros(3), 2)
+    q *= x[1]
+    return np.sum(q)
+
+
+@pytest.mark.parametrize("f", [parameters_that_change_places, parameters_that_are_swapped_inside])
+def test_recursions_that_call_themselves_with_other_kinds(f):
+    """What was found of the other call, while nothing was known of this one, was kept."""
+    slopes = [(f(X + e) - f(X - e)) / 2e-6 for e in np.eye(4) * 1e-6]
+    np.testing.assert_allclose(s2sad.grad(f)(X), slopes, rtol=1e-7, atol=1e-8)
+    assert s2sad.jvp(f, (X,), (DOT,))[1] == pytest.approx(np.dot(slopes, DOT), rel=1e-7)

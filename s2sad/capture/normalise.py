@@ -219,7 +219,7 @@ class Normaliser(Expressions):
             return
         unpacks = len(targets) == 1 and isinstance(targets[0], gast.Tuple | gast.List)
         value = self.whole(statement.value) if unpacks else self.atom(statement.value)
-        if len(targets) > 1 and isinstance(value, gast.Name):
+        if isinstance(value, gast.Name) and (len(targets) > 1 or value.id in _bound_by(targets[0])):
             value = self.hold(value, targets)
         for target in targets:
             self.bind(target, value)
@@ -248,7 +248,7 @@ class Normaliser(Expressions):
         values = []
         later = [names_written(t) for t in target.elts]
         for position, item in enumerate(value.elts):
-            bound_before: set[str] = set().union(*later[:position]) if position else set()
+            bound_before = set[str]().union(*later[:position], _bound_by(target.elts[position]))
             later_items = value.elts[position + 1 :]
             if isinstance(item, gast.Name) and item.id in bound_before:
                 temp = self.temp(item)
@@ -760,3 +760,8 @@ class Normaliser(Expressions):
     def _tuple_of(self, element: tuple[Any, ...]) -> Node:
         items = [self._tuple_of(e) if isinstance(e, tuple) else e for e in element]
         return gast.Tuple(items, gast.Load())
+
+
+def _bound_by(target: Node) -> set[str]:
+    """Return the names that `:=` binds inside of a target, behind the value that it gets."""
+    return {n.target.id for n in walk(target) if isinstance(n, gast.NamedExpr)}

@@ -45,9 +45,20 @@ def nothing_of(held: Any) -> Any:
 
 
 def add_items(shadow: Any, items: Any, at: Any = slice(None)) -> None:
-    """Add derivatives to the items of the shadow of a list, or to those in a slice."""
-    for k, value in zip(range(len(shadow))[at], items, strict=True):
+    """Add derivatives to the items of the shadow of a list, or to those in a slice.
+
+    Arrays that came into an empty list later may still stand in its shadow: nothing is added.
+    """
+    places = range(len(shadow))[at]
+    if len(places) < len(items) and not any(map(is_slot, items)):
+        return
+    for k, value in zip(places, items, strict=True):
         shadow[k] = more(shadow[k], value)
+
+
+def is_slot(held: Any) -> bool:
+    """Return whether a shadow holds a number, or a tuple that may hold some."""
+    return isinstance(held, float | complex | np.inexact | tuple)
 
 
 def add_repeated(shadow: Any, items: Any, count: int) -> None:
@@ -55,7 +66,7 @@ def add_repeated(shadow: Any, items: Any, count: int) -> None:
 
     That one may have grown since.
     """
-    for k, value in enumerate(items):
+    for k, value in enumerate(items if count else ()):
         shadow[k % count] = more(shadow[k % count], value)
 
 

@@ -79,7 +79,7 @@ def fence(
         hit = memory.shares(write.base, active) if write.how == "rebind" else set()
         if hit:
             raise _rebound(function, write.base if write.base in hit else min(hit), write)
-    _into_defaults(function, activity, memory)
+    _into_defaults(function, kinds, activity, memory)
     _into_opaque(function, kinds, activity, memory, active)
 
 
@@ -119,11 +119,19 @@ def _into_opaque(
             raise _refusal(function, statement, MissingRuleError, *said, call)
 
 
-def _into_defaults(function: Function, activity: Activity, memory: Memory) -> None:
-    """What varies must not get into a default argument: later calls would find it there."""
+def _into_defaults(
+    function: Function, kinds: KindFacts, activity: Activity, memory: Memory
+) -> None:
+    """What varies must not get into a default argument: later calls would find it there.
+
+    What an inner function captures gets there, too.
+    """
     for call in memory.lasting:
+        called = kinds.of.get(getattr(call, "func", None))
+        own = called.variables if isinstance(called, K.LocalFunction) else ()
+        given = names_read(call) | {*own}
         for s, varied in activity.varied_before.items():
-            if names_read(call) & varied and any(n is call for n in walk(s)):
+            if given & varied and any(n is call for n in walk(s)):
                 raise _refusal(
                     function,
                     s,

@@ -51,6 +51,16 @@ from s2sad.facts.results import binary_kind, element_kind, enumerated, item_kind
 from s2sad.facts.scope import Scope, imported
 from s2sad.facts.tries import Tries
 from s2sad.facts.truth import narrowed, pattern_truth, truth
+from s2sad.facts.unfollowed import (
+    Changed,
+    forgotten,
+    holds_words,
+    is_made,
+    made_apart,
+    may_set,
+    stale,
+    words_changed,
+)
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.open_dicts import keys_of_other_kinds
 from s2sad.nodes import (
@@ -74,7 +84,7 @@ def once(loop: Loop) -> Loop:
     return Loop(loop.index, False, None, ())
 
 
-LeftHook = Callable[[KindFacts, Node, Env], "Iterable[tuple[Node, Kind]]"]
+LeftHook = Callable[[KindFacts, Node, Env], "Iterable[tuple[Node, Kind]] | None"]
 
 
 def infer(
@@ -82,7 +92,8 @@ def infer(
 ) -> KindFacts:
     """Return the kinds of a function for the given kinds of its parameters.
 
-    `left` says of a call of the user's function what the structures are that it has changed.
+    `left` says of a call of the user's function what the structures are that it has changed; None
+    where nobody knows.
     """
     walker = _Walker(function, scope, callee, left)
     begun = {n: unsettled(k) if n in walker.rebound else k for n, k in params.items()}
@@ -108,6 +119,7 @@ class _Walker(Tries):
         self.copies = copies_of(function.node.body, function.params)
         self.fresh = fresh_lists(function.node.body)
         self.views = views_of(function.node.body, function.params)
+        self.apart = made_apart(function) if scope.by_value else {}
 
     def block(self, body: Block, env: Env) -> Env:
         self.depth += 1
@@ -142,8 +154,12 @@ class _Walker(Tries):
     def statement(self, s: Node, env: Env) -> Env:
         handler = getattr(self, f"st_{type(s).__name__}", None)
         if handler is not None:
+            before = dict(env) if self.scope.by_value and holds_words(env) else None
             result: Env = handler(s, env)
-            return result
+            if before is None or not may_set(s, self.facts, before, self.left):
+                return result
+            env = {n: forgotten(k) for n, k in before.items()}
+            return {n: forgotten(k) for n, k in handler(s, env).items()}
         for name in names_written(s):
             env[name] = K.UNKNOWN
         return env
@@ -207,13 +223,23 @@ class _Walker(Tries):
         home = self.homes.get(name)
         if home is not None:
             self._stored(home, kind, env, inside=True)
+        if self.scope.by_value:
+            self._said_elsewhere(name, words_changed(old, kind), env)
+
+    def _said_elsewhere(self, name: str, changed: Changed | None, env: Env) -> None:
+        """What other names are known to hold may be the structure whose words have changed."""
+        alone = name in self.apart and is_made(self.apart[name], self.facts)
+        for n, kind in env.items() if changed is None or changed else ():
+            if n != name and kind.inside:
+                apart = alone and n in self.apart and is_made(self.apart[n], self.facts)
+                env[n] = stale(kind, changed, apart)
 
     def _left_by_calls(self, node: Node, env: Env) -> None:
         """The structures that a function of the user's was given are what it leaves."""
         for call in walk(node):
             ours = not self._may_store(getattr(call, "func", None))
             if ours and (isinstance(call, gast.Call) or call in self.facts.methods):
-                for given, kind in self.left(self.facts, call, env):
+                for given, kind in self.left(self.facts, call, env) or ():
                     if isinstance(given, gast.Name):
                         self._changed(given.id, kind, env)
                     elif isinstance(given, gast.Subscript | gast.Attribute):

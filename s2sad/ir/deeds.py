@@ -8,6 +8,7 @@ next(rounds)           of which nothing is declared: acts
 
 from __future__ import annotations
 
+import types
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -21,6 +22,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.kinds import Kind
 from s2sad.known.built import plain_fields, run_by_making
+from s2sad.known.libraries import of_standard_library
 from s2sad.known.outputs import parameters_given, positional_outs
 from s2sad.nodes import walk
 from s2sad.rulebook.facts import Effects
@@ -59,6 +61,7 @@ def _deed(op: Op) -> Deed:
     form = op.primitive.form
     if op.primitive.effect != "any":
         acts = form == "closure" and _runs_where_made(op)
+        acts = acts or any(_has_code(kind_of(o)) for o in op.operands if form in _ASKING)
         written = () if form == "closure" else written  # its calls write, not its definition
         draws = _drawn(op.operands) if form == "unpack" else ()
         return Deed(acts, written, draws, _computes_anew(op))
@@ -122,6 +125,7 @@ def may_be_drawn(kind: Kind) -> bool:
 # --- operators -----------------------------------------------------------------------------------
 
 _NEW = ("compare", "text")
+_ASKING = ("item", "field", "compare", "infix", "prefix", "text")
 
 
 def _computes_anew(op: Op) -> bool:
@@ -231,9 +235,28 @@ def _gives_new(rule: registry.Rule | None, op: Op) -> bool:
     return rule is not None and not rule.shows(rank) and not spared
 
 
+def _has_code(kind: Kind) -> bool:
+    """Say whether a value is an object of a user's class of which nothing else is known.
+
+    What it is asked, its own code answers, and that may do anything.
+    """
+    if isinstance(kind, K.Union):
+        return any(map(_has_code, kind.inside))
+    cls = kind.cls if isinstance(kind, K.Unknown) else None
+    if cls is None or registry.is_foreign(cls) or of_standard_library(cls.__module__):
+        return False
+    every = (v for c in cls.__mro__[:-1] for v in vars(c).values())
+    return any(isinstance(v, types.FunctionType | property) for v in every)
+
+
 def _may_run(given: Operand) -> bool:
-    """Say whether an operand is a function that does more than compute: a call may run it."""
+    """Say whether an operand is a function that does more than compute: a call may run it.
+
+    It may ask an object, too.
+    """
     kind = kind_of(given)
+    if _has_code(kind):
+        return True
     if isinstance(kind, K.Known):
         return callable(kind.value) and not isinstance(kind.value, type) and not _quiet(kind.value)
     return isinstance(kind, K.LocalFunction | K.Choice)

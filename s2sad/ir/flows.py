@@ -238,6 +238,8 @@ class _Walk:
         for place in op.writes:
             if isinstance(place.object, Var):
                 owner = place.object
+                if owner.cell:  # no operation has it as a result
+                    self.seen((owner,))
                 if self.carries(owner):
                     self.flows.add([v for v in stored if v is not owner], (owner,))
                 if isinstance(owner.kind, K.Unknown) and owner.kind.cls is None and not owner.cell:

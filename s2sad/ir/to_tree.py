@@ -195,7 +195,8 @@ class Printer:
             return [gast.Expr(made)]
         word = self.names.of(out, made)
         source = op.operands[0] if op is not None and isinstance(made, gast.Name) else None
-        written = op is not None and op.origin is not None and not isinstance(op.origin, P.Undone)
+        origin = None if op is None else op.origin
+        written = isinstance(getattr(origin, "value", None), gast.Name)
         if isinstance(source, Var) and made.id == word:
             if not (written and source.name == out.name == word):
                 return []  # one version gives another its value: no user wrote `x = x`

@@ -215,7 +215,8 @@ def given_twice(sweep: Sweep, noted: CallOfUser, table: Table) -> set[str]:
         for o in parts_of(given)
     ]
     for w in aliases.writes:
-        if w.statement is noted.op.origin and w.how == "call":
+        arrays = w.how == "call" or not (w.in_array or K.is_container(w.owner))
+        if w.statement is noted.op.origin and arrays:
             shared = aliases.sharing(w.statement, w.base) | {w.base}
             holders = [p for p, roots in parts if not roots.isdisjoint(shared)]
             found |= {*holders} if len(holders) > 1 else set()

@@ -346,13 +346,17 @@ class _Analysis:
             d.used_open.discard(self.key)
             self.words.add(d.made_up(self.scope.fn))
             facts = self._kinds(function)
+            known = {"": shallow(facts.result), **{p: shallow(k) for p, k in facts.left.items()}}
+            alone = self.key not in d.used_open
+            done = alone or deep or alike(known, {"": result, **left})
+            if not done:  # what has asked for it knew less than it gives
+                d.analysed = before
             changed = self._more_plainly(function, facts)
             if changed is not None:
                 function = changed
+                d.analysed = d.analysed if alone else before
                 continue
-            known = {"": shallow(facts.result), **{p: shallow(k) for p, k in facts.left.items()}}
-            alone = self.key not in d.used_open
-            if alone or deep or alike(known, {"": result, **left}):
+            if done:
                 return function, facts
             deep = any(known[p] is not k for p, k in (("", facts.result), *facts.left.items()))
             result = known.pop("")
@@ -538,20 +542,28 @@ def callee_kind(
 
 def left_by_call(
     d: Derivation, facts: KindFacts, call: Node, env: Mapping[str, Kind]
-) -> list[tuple[Node, Kind]]:
+) -> list[tuple[Node, Kind]] | None:
     """Return what a call was given that it has changed, as nodes, and what that is then.
 
-    A function that is being analysed leaves what it was seen to leave in the round before.
+    A function that is being analysed leaves what it was seen to leave in the round before. Of what
+    is no call of a user's function, or of one that was not analysed, nobody knows: None. Where one
+    is given something unknown, the call itself may be changed, too.
     """
     called = bind_call(facts, call, env)
-    if called is None or not any(map(holds_container, called.params.values())):
-        return []
+    if called is None:
+        return None
+    unknown = any(isinstance(k, K.Unknown) for k in called.params.values())
+    rest = [(call, K.UNKNOWN)] if unknown and isinstance(call, gast.Call) else []
+    if not any(map(holds_container, called.params.values())):
+        return rest
     key = analysis_key(called.fn, called.params, called.extra)
     if key in d.left_open:
         d.used_open.add(key)
-        return left_behind(called, *d.left_open[key])
+        return [*left_behind(called, *d.left_open[key]), *rest]
     callee = d.analysed.get(key)
-    return [] if callee is None else left_behind(called, callee.function, callee.kinds.left)
+    if callee is None:
+        return None
+    return [*left_behind(called, callee.function, callee.kinds.left), *rest]
 
 
 def made_here(d: Derivation, facts: KindFacts) -> Made:

@@ -105,8 +105,12 @@ def _merge(d: Derivation) -> None:
 
 
 def answers(a: Analysed) -> dict[str, bool]:
-    """Return the variables of which within_gradient() decides what they are."""
+    """Return the user's variables of which within_gradient() decides what they are.
+
+    The name of a temporary may mean another one in what is derived.
+    """
     if not any(isinstance(k, Decided) for k in a.kinds.of.values()):
         return {}
-    known = {n: verdict(k) for n, k in name_kinds(a.kinds).items()}
+    users = a.function.locals - a.function.temps
+    known = {n: verdict(k) for n, k in name_kinds(a.kinds).items() if n in users}
     return {n: value for n, value in known.items() if value is not None}
