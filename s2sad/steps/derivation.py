@@ -552,8 +552,8 @@ def made_here(d: Derivation, facts: KindFacts) -> Made:
     """Return what tells the calls that make inner functions, and of what they are made."""
 
     def made(s: Node, node: Node) -> Bound | None:
-        target = facts.of.get(node.func, K.UNKNOWN)
-        if not K.holds_more(facts.of.get(node, K.NONE)):
+        target = made_by(facts.of.get(node.func, K.UNKNOWN))
+        if not K.holds_more(facts.of.get(node, K.NONE)) or not _has_text(d, target):
             return None
         if isinstance(target, K.Known) and not isinstance(target.value, types.FunctionType):
             return None
@@ -563,6 +563,12 @@ def made_here(d: Derivation, facts: KindFacts) -> Made:
         return found[0].function, found[1]
 
     return made
+
+
+def _has_text(d: Derivation, target: Any) -> bool:
+    """Say whether the text of a function, or of what makes an object, means the same here."""
+    made = hasattr(getattr(target, "node", None), "makes")
+    return not made or d.refs.function(runtime.object_of) == OBJECT_OF
 
 
 def writing_calls(d: Derivation, facts: KindFacts) -> Made:
@@ -594,8 +600,7 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
         found = _bound_call(d, facts, s, node, target, args)
         if found is None or not (kept or stores_into_arguments(d, found[0])):
             return None
-        made = hasattr(getattr(target, "node", None), "makes")
-        if made and d.refs.function(runtime.object_of) != OBJECT_OF:
+        if not _has_text(d, target):
             return None
         if isinstance(target, K.LocalFunction):
             again = getattr(target.node, "name", "") in dict(target.links)
