@@ -16,7 +16,8 @@ import numpy as np
 def has_fields(cls: Any) -> bool:
     """Return whether the attributes of an object are parts of a structure: user-defined classes.
 
-    Dataclasses and namespaces are; enums, exceptions, iterables and objects of libraries are not.
+    Dataclasses and namespaces are; enums, exceptions and objects of libraries are not. Iterables
+    are where a method of the user's goes through them.
     """
     if hasattr(cls, "__dataclass_fields__") or cls is types.SimpleNamespace:
         return True
@@ -24,7 +25,19 @@ def has_fields(cls: Any) -> bool:
     theirs = home != "__main__" and home in sys.stdlib_module_names
     if theirs or home in ("numpy", "scipy", "cupy"):
         return False
-    return not (issubclass(cls, type | enum.Enum | BaseException) or hasattr(cls, "__iter__"))
+    if issubclass(cls, type | enum.Enum | BaseException):
+        return False
+    return not hasattr(cls, "__iter__") or goes_through_itself(cls)
+
+
+def goes_through_itself(cls: Any) -> bool:
+    """Return whether a class says in Python how its objects are gone through: no array, no list."""
+    if hasattr(cls, "__array__") or any(b.__module__ == "builtins" for b in cls.__mro__[:-1]):
+        return False
+    found = next(vars(b)["__iter__"] for b in cls.__mro__ if "__iter__" in vars(b))
+    home = str(getattr(found, "__module__", "")).partition(".")[0]
+    file = getattr(getattr(found, "__code__", None), "co_filename", "site-packages")
+    return not ("-packages" in file or (home != "__main__" and home in sys.stdlib_module_names))
 
 
 def is_array(x: Any) -> bool:

@@ -18,6 +18,7 @@ from s2sad.capture.choose import choose
 from s2sad.capture.classes import is_lifted, without_classes
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.desugar import check_parent
+from s2sad.capture.gone_through import Objects
 from s2sad.capture.moved import moved
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
@@ -80,7 +81,16 @@ from s2sad.known.built import run_by_making
 from s2sad.known.pieces import count
 from s2sad.known.unread import LOOKED_UP, unread
 from s2sad.names import Names
-from s2sad.nodes import Node, clone, names_read, operands, substitute, tuple_, with_extra
+from s2sad.nodes import (
+    Node,
+    block_writes,
+    clone,
+    names_read,
+    operands,
+    substitute,
+    tuple_,
+    with_extra,
+)
 from s2sad.stages import (
     STOPPED,
     STOPPED_WHOLE,
@@ -110,6 +120,7 @@ from s2sad.steps.callables import (
     local_source,
     signature_of,
 )
+from s2sad.steps.met import Met, objects_of
 from s2sad.steps.reaching import Reaching
 from s2sad.steps.refs import Refs
 from s2sad.steps.texts_read_again import Again, Part, stands_for_derivative
@@ -272,21 +283,28 @@ def analyse(
     if getattr(source.node, "makes", None) is not None:
         words.known[OBJECT_OF] = runtime.object_of
     taken_ = taken | {*d.refs.modules, *d.refs.functions}
-    outside: dict[Any, Any] = {}
-    node = written if inner else without_yields(written, source.fn, outside, params)
-    node = with_extra(node, extra)
-    function = normalise(source, node, taken_, None if d.forward else words.helper)
-    check_parent(source, params)
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
-    seen.update({n: met for n, met in outside.items() if isinstance(n, str)})
-    d.members.update({n: met for n, met in outside.items() if not isinstance(n, str)})
+
+    def normal(known: Objects) -> Function:
+        outside: dict[Any, Any] = {}
+        node = written if inner else without_yields(written, source.fn, outside, known)
+        seen.update({n: met for n, met in outside.items() if isinstance(n, str)})
+        d.members.update({n: met for n, met in outside.items() if not isinstance(n, str)})
+        node = with_extra(node, extra)
+        return normalise(source, node, taken_, None if d.forward else words.helper)
+
+    hidden = block_writes(written.body)
+    met = Met(normal, objects_of({n: [k] for n, k in params.items() if n not in hidden}))
+    function = normal(met.known)
+    check_parent(source, params)
     scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
     scope.by_value, scope.parts_known = d.by_value, d.parts_known
     scope.step = partial(d.work.step, source)
     try:
         with d.work.allowed(source, key, outermost, d.endless):
-            analysed = _Analysis(d, key, scope, words, taken, params, outermost).of(function)
+            whole = _Analysis(d, key, scope, words, taken, params, met)
+            analysed = whole.of(function, outermost)
     finally:
         d.open.pop(key, None)  # who asks again after a failure is no recursion
         d.left_open.pop(key, None)
@@ -320,10 +338,12 @@ class _Analysis:
     words: Words
     taken: set[str]
     params: Mapping[str, Kind]
-    outermost: bool
+    met: Met
+    outermost: bool = False
 
-    def of(self, function: Function) -> Analysed:
+    def of(self, function: Function, outermost: bool) -> Analysed:
         """Return the function as plain as it gets, with its kinds."""
+        self.outermost = outermost
         function, facts = self._settled(function)
         for last in (read_before, in_place):
             written = last(function, facts, self.taken)
@@ -348,7 +368,7 @@ class _Analysis:
             d.used_open.discard(self.key)
             self.words.add(d.made_up(self.scope.fn))
             facts = self._kinds(function)
-            changed = self._more_plainly(function, facts)
+            changed = self.met.more(facts) or self._more_plainly(function, facts)
             if changed is not None:
                 function = changed
                 continue
