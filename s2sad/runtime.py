@@ -13,31 +13,20 @@ from typing import Any
 import numpy as np
 
 
+# Dataclasses and namespaces are; enums, exceptions, objects of libraries and what libraries go
+# through are not.
 def has_fields(cls: Any) -> bool:
-    """Return whether the attributes of an object are parts of a structure: user-defined classes.
-
-    Dataclasses and namespaces are; enums, exceptions and objects of libraries are not. Iterables
-    are where a method of the user's goes through them.
-    """
+    """Return whether the attributes of an object are parts of a structure: user-defined classes."""
     if hasattr(cls, "__dataclass_fields__") or cls is types.SimpleNamespace:
         return True
-    home = cls.__module__.partition(".")[0]
-    theirs = home != "__main__" and home in sys.stdlib_module_names
-    if theirs or home in ("numpy", "scipy", "cupy"):
+    walk = getattr(cls, "__iter__", cls)
+    homes = {str(getattr(c, "__module__", "builtins")).partition(".")[0] for c in (cls, walk)}
+    if homes - {"__main__"} & {"numpy", "scipy", "cupy", *sys.stdlib_module_names}:
         return False
     if issubclass(cls, type | enum.Enum | BaseException):
         return False
-    return not hasattr(cls, "__iter__") or goes_through_itself(cls)
-
-
-def goes_through_itself(cls: Any) -> bool:
-    """Return whether a class says in Python how its objects are gone through: no array, no list."""
-    if hasattr(cls, "__array__") or any(b.__module__ == "builtins" for b in cls.__mro__[:-1]):
-        return False
-    found = next(vars(b)["__iter__"] for b in cls.__mro__ if "__iter__" in vars(b))
-    home = str(getattr(found, "__module__", "")).partition(".")[0]
-    file = getattr(getattr(found, "__code__", None), "co_filename", "site-packages")
-    return not ("-packages" in file or (home != "__main__" and home in sys.stdlib_module_names))
+    own = isinstance(walk, types.FunctionType) and not hasattr(cls, "__array__")
+    return walk is cls or (own and "-packages" not in walk.__code__.co_filename)
 
 
 def is_array(x: Any) -> bool:

@@ -5,6 +5,7 @@ import heapq
 import itertools
 import math
 import types
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from types import SimpleNamespace
@@ -1045,3 +1046,36 @@ def test_a_list_that_others_know_as_empty_is_refused():
         s2sad.grad(shown_and_filled_later)(X)
     with pytest.raises(s2sad.Error):
         s2sad.jvp(shown_and_filled_later, (X,), (DOT,))
+
+
+# --- containers that are made by a call ----------------------------------------------------------
+
+
+def made_by_calls(x):
+    whole, parts, pairs = dict(), list(), list()  # noqa: C408
+    whole["a"] = x[0]
+    parts.append(x[1] * x[0])
+    for i, k in enumerate("bc"):
+        pairs.append((k, x[i] * x[0]))
+    more, last = dict(pairs), dict([("d", x[1]), ("e", parts[0])])  # noqa: C406
+    every = dict(sorted({**more, **last, **whole}.items()))
+    total = 0.0
+    for v in every.values():
+        total = total * x[0] + v
+    return total
+
+
+def ordered(x):
+    d = OrderedDict((k, v * v) for k, v in zip("abc", [x[0], x[1], x[0] * x[1]]))
+    d.move_to_end("a")
+    d.move_to_end("c", last=False)
+    total = 0.0
+    for v in d.values():
+        total = total * x[1] + v
+    _, first = d.popitem(last=False)
+    return total * first + d.popitem()[1]
+
+
+@pytest.mark.parametrize("f", [made_by_calls, ordered], ids=lambda f: f.__name__)
+def test_containers_made_by_calls(f):
+    hold(f, second=False)

@@ -21,6 +21,7 @@ from typing import Any
 
 import gast
 
+from s2sad import kinds as K
 from s2sad.capture.desugar import denoted
 from s2sad.capture.read import read
 from s2sad.errors import Error
@@ -60,7 +61,7 @@ def path_of(node: Any) -> str:
 
 def iter_of(cls: type) -> types.FunctionType | None:
     """Return the function of the user's by which objects of a class are gone through."""
-    found = inspect.getattr_static(cls, "__iter__", None)
+    found = inspect.getattr_static(cls, "__iter__", None) if K.has_fields(cls) else None
     return found if isinstance(found, types.FunctionType) else None
 
 

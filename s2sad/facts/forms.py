@@ -7,6 +7,7 @@ max(tools, key=use)           max_called(tools, key=use), where a call of it wri
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +36,8 @@ def library_form(
         cls = _CLASSES.get(type(facts.of.get(owner)))
         if cls is None:
             return None, []
-        fn, args = getattr(cls, node.func.attr, None), [owner, *args]
+        ordered = getattr(OrderedDict, node.func.attr, None) if cls is dict else None
+        fn, args = getattr(cls, node.func.attr, ordered), [owner, *args]
     given = [facts.of.get(a, K.UNKNOWN) for a in (*args, *(k.value for k in node.keywords))]
     concerned = any(K.differentiable(k) or isinstance(k, K.LocalFunction | K.Known) for k in given)
     if fn is None or not concerned:
