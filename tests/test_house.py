@@ -71,7 +71,7 @@ RULES_MAY_IMPORT = (
 BUDGETS = {
     "capture": 10_340,
     "emitted": 700,
-    "facts": 17_850,
+    "facts": 17_910,
     "ir": 10_400,  # of these from_tree and cells go in landing 6, with the tree that they read
     "known": 1_950,
     "linear": 17_560,
@@ -79,7 +79,7 @@ BUDGETS = {
     "primitives": 160,
     "rulebook": 1_500,
     "s2sad": 9_200,
-    "steps": 4_210,
+    "steps": 4_240,
     "syntax": 1_080,
     "tools": 2_600,
     "write": 3_750,

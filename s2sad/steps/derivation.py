@@ -792,7 +792,7 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
             d.noted[call] = called.notes()
         return _written_by(d, a, call, called, lasting)
 
-    def returned(call: Any) -> tuple[list[Any], frozenset[str]] | None:
+    def returned(call: Any) -> _Given | None:
         return _returned_by(d, a, call)
 
     def viewed(call: Any) -> tuple[Node, Node] | None:
@@ -884,26 +884,53 @@ def _gives_gradient(d: Derivation, a: Analysed, call: Any) -> bool:
     return d.again is not None and d.again.gradient(d, fn) is not None
 
 
-def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], frozenset[str]] | None:
-    """Return the arguments of a call of which the result may hold memory, and marks of that."""
+_Given = tuple[list[Any], frozenset[str], dict[str, list[Any]]]
+
+
+def _returned_by(d: Derivation, a: Analysed, call: Any) -> _Given | None:
+    """Return the arguments of a call of which the result may hold memory, and marks of that.
+
+    With them stand those of which each attribute of an object may, where the call makes one.
+    """
     if a.kinds.objects.get(call.func) is runtime.object_of:
         return None
     if runs_rounds(a.kinds.objects.get(call.func)) or _gives_gradient(d, a, call):
-        return [], frozenset()
+        return [], frozenset(), {}
     called = called_by(d, a, call)
     if called is None or not called.memory.known:
         return None
-    result = called.memory.aliases.result
-    outside = {n for n in result if "@" not in n and n not in called.memory.local}
-    nodes = called.nodes({n[:-4] for n in result if n.endswith("@arg")})
     callee = called.callee.scope.fn
-    for n in sorted(outside):
-        same = callee.__globals__ is a.scope.fn.__globals__ and n not in a.function.locals
-        same = same and n not in callee.__code__.co_freevars
-        nodes.append(
-            gast.Name(n if same else f"{callee.__qualname__}.{n}", gast.Load(), None, None)
-        )
-    return nodes, result & {TWICE, STOPPED, STOPPED_WHOLE}
+
+    def nodes_of(held: frozenset[str]) -> list[Any]:
+        outside = {n for n in held if "@" not in n and n not in called.memory.local}
+        nodes = called.nodes({n[:-4] for n in held if n.endswith("@arg")})
+        for n in sorted(outside):
+            same = callee.__globals__ is a.scope.fn.__globals__ and n not in a.function.locals
+            same = same and n not in callee.__code__.co_freevars
+            word = n if same else f"{callee.__qualname__}.{n}"
+            nodes.append(gast.Name(word, gast.Load(), None, None))
+        return nodes
+
+    result = called.memory.aliases.result
+    parts = {f: nodes_of(held) for f, held in _parts_of_result(called).items()}
+    return nodes_of(result), result & {TWICE, STOPPED, STOPPED_WHOLE}, parts
+
+
+def _parts_of_result(called: _Called) -> dict[str, frozenset[str]]:
+    """Return what the attributes of an object share memory with, where a call makes one last."""
+    body = called.callee.function.node.body
+    last = body[-2] if len(body) > 1 else body[-1]
+    value = getattr(last, "value", None)
+    if not isinstance(value, gast.Call) or not isinstance(last, gast.Assign):
+        return {}
+    if called.callee.kinds.objects.get(value.func) is not runtime.object_of:
+        return {}
+    pairs = called.memory.aliases.pairs_before[last]
+    parts: dict[str, frozenset[str]] = {}
+    for k in value.keywords:
+        met = names_read(k.value)
+        parts[str(k.arg)] = frozenset(met).union(*(pairs.get(n, frozenset()) for n in met))
+    return parts
 
 
 def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | None:
