@@ -4,11 +4,21 @@ from s2sad.registry import written_out
 
 
 @written_out(dict, beside=True)
-def table(items, /):
+def table(items=..., /):
     """A list of pairs: each first item is a key."""
+    if items is ...:
+        return {}
     if hasattr(items, "keys"):
         raise NotImplementedError("what has keys is no list of pairs")
     return {key: item for key, item in items}  # noqa: C416
+
+
+@written_out(list, beside=True)
+def listed(items=..., /):
+    """A list of nothing is empty."""
+    if items is ...:
+        return []
+    raise NotImplementedError("what is gone through is a list by itself")
 
 
 @written_out(dict.setdefault)

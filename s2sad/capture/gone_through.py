@@ -8,12 +8,14 @@
     sum(b.mass for b in system)             ->    sum(b.mass for b in system.bodies)
     zip(system, rates)                      ->    zip(system.bodies, rates)
 
+So it is with what a method gives that does no more: `def pairs(self): return self.table.items()`.
 An `__iter__` that yields is a generator function, which `yields.py` writes out.
 """
 
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
 import types
 from collections.abc import Mapping
@@ -43,6 +45,7 @@ from s2sad.registry import effects_of
 
 Objects = Mapping[str, tuple[type, tuple[str, ...]]]
 """The classes of objects, by the paths of these, and attributes that they have of their own."""
+_LAZY = {"iter", "enumerate", "zip", "map", "reversed", "items", "values", "keys"}
 _NONE: tuple[type, tuple[str, ...]] = (object, ())
 
 
@@ -65,12 +68,25 @@ def iter_of(cls: type) -> types.FunctionType | None:
     return found if isinstance(found, types.FunctionType) else None
 
 
+@functools.lru_cache(1024)
+def gives_to_go_through(cls: type) -> bool:
+    """Say whether objects of a class are gone through, or methods may give what is."""
+    if not K.has_fields(cls):
+        return False
+    every = {n for base in cls.__mro__[:-1] for n in vars(base)}
+    methods = [inspect.getattr_static(cls, n) for n in every]
+    plain = [m for m in methods if isinstance(m, types.FunctionType)]
+    alone = [m.__code__ for m in plain if m.__code__.co_argcount == 1]
+    lazy = any(_LAZY & {*code.co_names} for code in alone)
+    return lazy or iter_of(cls) is not None or any(map(inspect.isgeneratorfunction, plain))
+
+
 def through(node: Node, fn: Any, noted: dict[Any, Any], classes: Objects) -> Node:
     """Return a definition that goes through what objects hold in the place of the objects.
 
     What is read of their classes is `noted`.
     """
-    if not any(iter_of(cls) for cls, _ in classes.values()):
+    if not any(map(gives_to_go_through, (cls for cls, _ in classes.values()))):
         return node
     return _Through(fn, noted, classes).visit(clone(node))
 
@@ -80,26 +96,37 @@ def named(node: Node, fn: Any, taken: set[str]) -> Node:
 
     for i in Progress(items): ...     ->     progress = Progress(items)
                                              for i in progress: ...
+    for i in Cells(x).pairs(): ...    ->     cells = Cells(x)
+                                             for i in cells.pairs(): ...
     """
     bound = block_writes(node.body)
 
-    def is_made(s: Node) -> bool:
-        cls = denoted(s.iter.func, fn, bound) if isinstance(s.iter, gast.Call) else None
-        return isinstance(cls, type) and iter_of(cls) is not None
+    def made(s: Node) -> Node | None:
+        method = isinstance(s.iter, gast.Call) and isinstance(s.iter.func, gast.Attribute)
+        whole = s.iter.func.value if method else s.iter
+        cls = denoted(whole.func, fn, bound) if isinstance(whole, gast.Call) else None
+        if not isinstance(cls, type) or not (method or iter_of(cls) is not None):
+            return None
+        return whole if K.has_fields(cls) else None
 
-    if not any(is_made(s) for s in walk(node) if isinstance(s, gast.For)):
+    if not any(made(s) for s in walk(node) if isinstance(s, gast.For)):
         return node
     names = Names(taken | bound)
 
     class Named(gast.NodeTransformer):  # type: ignore[misc]
         def visit_For(self, s: Node) -> Any:
             self.generic_visit(s)
-            if not is_made(s):
+            whole = made(s)
+            if whole is None:
                 return s
-            word = names.fresh(str(getattr(s.iter.func, "id", "items")).lower())
-            before, s.iter = assign(word, s.iter), locate(name(word), s.iter)
+            word = names.fresh(str(getattr(whole.func, "id", "items")).lower())
+            before, given = assign(word, whole), locate(name(word), whole)
             for n in walk(before):
                 locate(n, s)
+            if whole is s.iter:
+                s.iter = given
+            else:
+                s.iter.func.value = given
             return [before, s]
 
     return Named().visit(clone(node))
@@ -173,18 +200,25 @@ class _Through(gast.NodeTransformer):  # type: ignore[misc]
 
     def gone(self, node: Node, depth: int = 4) -> Node:
         """Return what is gone through where an expression is."""
-        path = path_of(node)
+        word, owner = "__iter__", node
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
+            if node.args or node.keywords:
+                return node
+            word, owner = node.func.attr, node.func.value
+        path = path_of(owner)
         cls, own = self.classes.get(path, _NONE)
         root = path.partition(".")[0]
         if cls is object or not depth or any(root in names for names in self.around):
             return node
-        made = None if "__iter__" in own else self.expression(cls, node)
+        made = None if word in own else self.expression(cls, word, owner)
         return node if made is None else self.gone(made, depth - 1)
 
-    def expression(self, cls: type, owner: Node) -> Node | None:
-        """Return what `__iter__` of a class gives, where that is all it does."""
-        fn = iter_of(cls)
-        if fn is None or fn.__closure__ or inspect.isgeneratorfunction(fn):
+    def expression(self, cls: type, word: str, owner: Node) -> Node | None:
+        """Return what a method of a class gives to go through, where that is all it does."""
+        fn = inspect.getattr_static(cls, word, None) if K.has_fields(cls) else None
+        if not isinstance(fn, types.FunctionType) or fn.__closure__:
+            return None
+        if inspect.isgeneratorfunction(fn):
             return None
         try:
             source = read(fn)
@@ -195,13 +229,15 @@ class _Through(gast.NodeTransformer):  # type: ignore[misc]
         if len(params) != 1 or len(body) != 1 or not isinstance(body[0], gast.Return):
             return None
         value, me = body[0].value, params[0].id
+        if word != "__iter__" and not isinstance(value, gast.Call):
+            return None  # a list that a method gives is made by a call
         while _asks_iter(value, fn):
             value = value.args[0]
         if value is None or any(isinstance(n, (*SCOPES, *COMPREHENSIONS)) for n in walk(value)):
             return None
         if not all(self.means_the_same(n, fn) for n in names_read(value) - {me}):
             return None
-        self.noted[cls, "__iter__"] = fn
+        self.noted[cls, word] = fn
         made = clone(value, {me: owner})
         for n in walk(made):
             n.home = getattr(n, "home", source)

@@ -103,7 +103,7 @@ def without_yields(node: Node, fn: Any, noted: Noted, known: Objects) -> Node:
     taken |= {*fn.__code__.co_names, *fn.__code__.co_freevars}
     worker = _Writer(fn, Names(taken), _Outside(noted, rebound, classes))
     worker.scope(node)
-    return node
+    return through(node, fn, noted, classes)  # what is written out goes through objects, too
 
 
 def is_generator(fn: Node) -> bool:

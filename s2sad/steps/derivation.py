@@ -615,6 +615,7 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
         given = behind(given, facts.before.get(s, {}))
         # An operator is used up by the call: what is left is the derivative.
         kept = any(holds_functions(k) or applies(getattr(k, "value", None)) for k in given)
+        kept = kept or _gathers_functions(target, given[1:])
         if not kept and not any(map(holds_container, given)):
             return None
         found = _bound_call(d, facts, s, node, target, args)
@@ -629,6 +630,15 @@ def writing_calls(d: Derivation, facts: KindFacts) -> Made:
         return None if again else (found[0].function, found[1])
 
     return written
+
+
+def _gathers_functions(target: Kind, given: list[Kind]) -> bool:
+    """Say whether a call may put an inner function that captures variables into *args or **kw."""
+    signature = signature_of(getattr(target, "value", target))
+    if signature is None or all(outlives(k) == k for k in given):
+        return False
+    starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return any(p.kind in starred for p in signature.parameters.values())
 
 
 def formula_calls(d: Derivation, facts: KindFacts) -> Made:
@@ -698,6 +708,9 @@ def _bound_call(
             value = gast.Constant(value, None)
         if p.kind is inspect.Parameter.VAR_POSITIONAL:
             value = tuple_([] if value is p.empty else list(value))
+        if p.kind is inspect.Parameter.VAR_KEYWORD:
+            table = {} if value is p.empty else value
+            value = gast.Dict([gast.Constant(n, None) for n in table], list(table.values()))
         if not isinstance(value, gast.AST):
             return None
         given.setdefault(p.name, value)

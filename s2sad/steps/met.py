@@ -8,12 +8,11 @@ Kinds tell which these are, and a function is read once more where they tell mor
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from s2sad import kinds as K
-from s2sad.capture.gone_through import Objects, iter_of
+from s2sad.capture.gone_through import Objects, gives_to_go_through
 from s2sad.kinds import Kind
 from s2sad.stages import Function, KindFacts, each_kind
 
@@ -53,15 +52,9 @@ def objects_of(kinds: Mapping[str, Iterable[Kind]], depth: int = _DEPTH) -> Obje
         (cls,) = classes
         parts = [dict(k.fields) for k in objects if isinstance(k, K.Obj)]
         own = tuple(sorted({f for fields in parts for f in fields}))
-        if _is_gone_through(cls):
+        if gives_to_go_through(cls):
             found[path] = cls, own
         if depth:
             inner = {f"{path}.{f}": [p.get(f, K.UNKNOWN) for p in parts] for f in own}
             found |= objects_of(inner, depth - 1)
     return found
-
-
-def _is_gone_through(cls: type) -> bool:
-    every = {n for base in cls.__mro__[:-1] for n in vars(base)}
-    methods = (inspect.getattr_static(cls, n) for n in every)
-    return iter_of(cls) is not None or any(map(inspect.isgeneratorfunction, methods))
