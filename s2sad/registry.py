@@ -305,6 +305,29 @@ def written_out(
     return register
 
 
+_stands_for: dict[type, type] = {}
+
+
+def stands_for(theirs: type) -> Callable[[type], type]:
+    """Register a class whose objects stand for those of a library's class in derived code."""
+
+    def register(cls: type) -> type:
+        _stands_for[cls] = theirs
+        return cls
+
+    return register
+
+
+def stood_for(cls: type) -> type:
+    """Return the class for whose objects those of a class stand: mostly the class itself."""
+    return _stands_for.get(cls, cls)
+
+
+def is_stand_in(cls: Any) -> bool:
+    """Say whether the objects of a class stand for those of another one."""
+    return isinstance(cls, type) and cls in _stands_for
+
+
 def all_written() -> tuple[object, ...]:
     """Return the functions with a form written out in Python, in the order of registration."""
     load_rules()

@@ -5,7 +5,7 @@ import heapq
 import itertools
 import math
 import types
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict, deque
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from types import SimpleNamespace
@@ -15,6 +15,7 @@ import pytest
 
 import s2sad
 from s2sad.registry import written_generator
+from s2sad.rules import stdlib_collections
 
 X = np.array([0.7, 0.4, 1.2])
 DOT = np.array([0.3, -0.5, 0.8])
@@ -1166,3 +1167,87 @@ def handed_to_the_base_class(x):
 )
 def test_classes_and_keywords_of_ones_own(f):
     hold(f, second=f is not tables)  # lists of lists go by identity
+
+
+# --- containers of collections that objects hold -------------------------------------------------
+
+
+class Graph:
+    def __init__(self):
+        self.near, self.weights = defaultdict(list), defaultdict(float)
+
+    @classmethod
+    def of(cls, x):
+        made = cls()
+        for u, v in enumerate(x):
+            made.near[u].append((u + 1) % 3)
+            made.weights[u] += v
+        return made
+
+
+class Delay:
+    def __init__(self, length, feedback):
+        self.line, self.feedback = deque([0.0] * length, maxlen=length), feedback
+
+    def tick(self, v):
+        late = self.line[0]
+        self.line.append(v + self.feedback * late)
+        return late
+
+
+def window(x):
+    last = deque(maxlen=2)
+    for v in x:
+        last.append(v * v)
+    return last
+
+
+def an_object_holds_a_defaultdict(x):
+    graph = Graph.of(x)
+    total = 0.0
+    for u in range(3):
+        for v in graph.near[u]:
+            total += graph.weights[u] * graph.weights[v] ** 2
+    return total * len(graph.near)
+
+
+def an_object_holds_a_deque(x):
+    delay, last = Delay(2, x[2]), window(x)
+    total = sum(last) * last[-1]
+    for i in range(6):
+        total += delay.tick(x[i % 3]) * i
+    while last:
+        total = total * x[0] + last.popleft()
+    return total
+
+
+HOLDERS = [an_object_holds_a_defaultdict, an_object_holds_a_deque]
+
+
+@pytest.mark.parametrize("f", HOLDERS, ids=lambda f: f.__name__)
+def test_objects_that_hold_containers(f):
+    hold(f, second=False)
+
+
+def test_what_stands_for_a_deque_is_not_handed_out():
+    with pytest.raises(s2sad.UnsupportedError, match="deque"):
+        s2sad.value_and_grad(lambda x: (x[0] * x[1], window(x)), has_aux=True)(X)
+
+
+def test_what_stands_for_containers_does_as_they_do():
+    ours, theirs = stdlib_collections.deque([1, 2, 3], 2), deque([1, 2, 3], 2)
+    for q in (ours, theirs):
+        q.append(4)
+        q.appendleft(5)
+        q.extend([6, 7])
+    assert list(ours) == list(theirs) and len(ours) == len(theirs) and ours[1] == theirs[1]
+    assert (ours.pop(), ours.popleft()) == (theirs.pop(), theirs.popleft())
+    ours, theirs = stdlib_collections.defaultdict(list), defaultdict(list)
+    for d in (ours, theirs):
+        d["a"].append(1)
+        d["b"] = [2]
+        d.setdefault("c", [3])
+        assert d["d"] == [] and "e" not in d and d.get("e") is None
+        del d["d"]
+    assert list(ours.items()) == list(theirs.items()) and list(ours) == list(theirs.keys())
+    assert list(ours.values()) == list(theirs.values()) and len(ours) == len(theirs)

@@ -123,6 +123,7 @@ from s2sad.steps.callables import (
 from s2sad.steps.met import Met, objects_of
 from s2sad.steps.reaching import Reaching
 from s2sad.steps.refs import Refs
+from s2sad.steps.stand_ins import holds_stand_in, makes_stand_in, refuse_made_elsewhere
 from s2sad.steps.texts_read_again import Again, Part, stands_for_derivative
 from s2sad.steps.words import Words
 from s2sad.steps.work import Work
@@ -309,8 +310,14 @@ def analyse(
         d.open.pop(key, None)  # who asks again after a failure is no recursion
         d.left_open.pop(key, None)
     d.names.take(*analysed.function.locals)
+    refuse_made_elsewhere(analysed.function, analysed.kinds, partial(_callee_of, d, analysed))
     d.analysed[key] = analysed
     return analysed
+
+
+def _callee_of(d: Derivation, a: Analysed, call: Node) -> tuple[Function, KindFacts] | None:
+    called = called_by(d, a, call)
+    return None if called is None else (called.callee.function, called.callee.kinds)
 
 
 def _without_classes(d: Derivation, source: Any, inner: bool) -> Any:
@@ -575,12 +582,20 @@ def made_here(d: Derivation, facts: KindFacts) -> Made:
         target = made_by(facts.of.get(node.func, K.UNKNOWN))
         if not K.holds_more(facts.of.get(node, K.NONE)) or not _has_text(d, target):
             return None
-        if isinstance(target, K.Known) and not isinstance(target.value, types.FunctionType):
+        method = getattr(target, "value", None)
+        of_class = isinstance(method, types.MethodType) and isinstance(method.__self__, type)
+        of_class = of_class and isinstance(node.func, gast.Attribute)
+        if isinstance(target, K.Known) and not (of_class or isinstance(method, types.FunctionType)):
             return None
-        found = _bound_call(d, facts, s, node, target, list(node.args))
-        if found is None or outlives(found[0].kinds.result) == found[0].kinds.result:
+        brought = (node.func.value,) if of_class else ()  # the class, which its method is given
+        found = _bound_call(d, facts, s, node, target, list(node.args), brought)
+        if found is None:
             return None
-        return found[0].function, found[1]
+        made, result = found[0], found[0].kinds.result
+        if outlives(result) != result:
+            return made.function, found[1]
+        stands = holds_stand_in(result) and makes_stand_in(made.function, made.kinds)
+        return (made.function, found[1]) if stands else None
 
     return made
 
@@ -681,7 +696,13 @@ def library_calls(d: Derivation, a: Analysed) -> Made:
 
 
 def _bound_call(
-    d: Derivation, facts: KindFacts, s: Node, node: Node, target: Kind, args: list[Node]
+    d: Derivation,
+    facts: KindFacts,
+    s: Node,
+    node: Node,
+    target: Kind,
+    args: list[Node],
+    brought: tuple[Node, ...] = (),
 ) -> tuple[Analysed, dict[str, Any]] | None:
     """Return the function that a call runs, analysed, and the node that each parameter gets."""
     keywords = list(getattr(node, "keywords", ()))
@@ -700,7 +721,7 @@ def _bound_call(
     if d.again is not None and not d.forward:
         if d.again.gradient(d, callee.scope.fn) is not None:
             return None  # its reverse is better known than by reading it
-    arguments = signature.bind(*args, **{k.arg: k.value for k in keywords}).arguments
+    arguments = signature.bind(*brought, *args, **{k.arg: k.value for k in keywords}).arguments
     given: dict[str, Any] = dict(extra)
     for p in signature.parameters.values():
         value = arguments.get(p.name, p.default)
