@@ -1251,3 +1251,29 @@ def test_what_stands_for_containers_does_as_they_do():
         del d["d"]
     assert list(ours.items()) == list(theirs.items()) and list(ours) == list(theirs.keys())
     assert list(ours.values()) == list(theirs.values()) and len(ours) == len(theirs)
+
+
+class Layer:
+    def __init__(self, index, thickness):
+        self.index, self.thickness = index, thickness
+
+    def matrix(self, k):
+        c, s = np.cos(k * self.thickness), np.sin(k * self.thickness)
+        return np.array([[c, s / self.index], [-s * self.index, c]])
+
+
+class Stack:
+    def __init__(self, layers):
+        self.layers = tuple(layers)
+
+    def response(self, k):
+        matrices = (layer.matrix(k) for layer in self.layers)
+        return np.sum(functools.reduce(np.matmul, matrices))
+
+
+def a_tuple_of_a_list_that_is_given(x):
+    return Stack([Layer(x[0], x[1]), Layer(x[1], x[2])]).response(1.3)
+
+
+def test_a_tuple_of_a_list_that_is_given():
+    hold(a_tuple_of_a_list_that_is_given)
