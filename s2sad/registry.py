@@ -62,6 +62,7 @@ from s2sad.rulebook.rule import View as View
 from s2sad.rulebook.rule import Window as Window
 from s2sad.rulebook.rule import is_brought as is_brought
 from s2sad.rulebook.rule_forms import check_form, check_named, check_ruled
+from s2sad.rulebook.values import value_objects as value_objects
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -7,9 +7,9 @@ import pytest
 
 import s2sad
 from s2sad import kinds as K
-from s2sad.facts.activity import activity
 from s2sad.facts.fence import ever_active
-from s2sad.steps.derivation import Derivation, analyse, memory_of
+from s2sad.linear.function_facts import activity_of
+from s2sad.steps.derivation import Derivation, analyse
 
 
 def straight(x, n):
@@ -83,7 +83,7 @@ def active_names(fn, wrt):
     """Return the names that are active somewhere when f is derived for some parameters."""
     d = Derivation()
     a = analyse(d, fn, {"x": K.FLOAT, "n": K.FLOAT})
-    return ever_active(activity(a.function, a.kinds, frozenset(wrt), memory_of(d, a)))
+    return ever_active(activity_of(d, a, tuple(sorted(wrt))))
 
 
 @pytest.mark.parametrize("fn, active, passive", CASES, ids=lambda c: getattr(c, "__name__", ""))

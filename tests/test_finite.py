@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from s2sad import kinds as K
-from s2sad.facts.finite import Sign
+from s2sad.ir import program as P
+from s2sad.ir.finite import Sign
+from s2sad.linear.programs_seen import seen
+from s2sad.linear.strong_zeros import finite_of
 from s2sad.steps.derivation import Derivation, analyse
-from s2sad.steps.strong import finite_of
 
 ANY, NONNEGATIVE, POSITIVE, TINY = Sign.ANY, Sign.NONNEGATIVE, Sign.POSITIVE, Sign.TINY
 
@@ -17,7 +19,10 @@ def facts_of(f, *args, wild=frozenset()):
     d = Derivation()
     names = f.__code__.co_varnames[: f.__code__.co_argcount]
     params = {n: K.kind_of(a, n) for n, a in zip(names, args, strict=True)}
-    return finite_of(d, analyse(d, f, params), frozenset(wild)).values["y"]
+    found = seen(d, analyse(d, f, params))
+    (last,) = found.program.block.end.results
+    (total,) = [op for op in P.every(found.program.block) if last in op.outs]
+    return finite_of(d, found, frozenset(wild)).of(total, total.operands[1])
 
 
 def own(v):
@@ -47,6 +52,9 @@ CASES = [
     ("y = x * x", NONNEGATIVE, False),
     ("y = x**2 + 1.0", POSITIVE, False),
     ("y = x * 2.0", ANY, False),
+    ("y = x[0] * x[0] + 0.1", POSITIVE, False),
+    ("y = x[0] * x[1] + 0.1", ANY, False),
+    ("x = x * 1.0; t = x[0]; x[0] = s; y = t * x[0] + 0.1", ANY, False),
     ("y = np.exp(x) + 1.0", POSITIVE, False),
     ("y = 1.0 / (1.0 + np.exp(-x))", TINY, False),
     ("y = 1.0 / x", ANY, False),

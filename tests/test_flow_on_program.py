@@ -18,6 +18,7 @@ from s2sad.ir.from_tree import program_of
 from s2sad.ir.left_last import leaves_loop, left_last
 from s2sad.ir.printed import flat
 from s2sad.ir.verify import verify
+from s2sad.linear.programs_seen import active_in, seen
 from s2sad.operators.deriving import loaded, printed
 from s2sad.operators.higher import HIGHER
 from s2sad.requests import Request
@@ -826,3 +827,21 @@ def test_what_the_function_computes_raises_as_it_did():
         s2sad.value_and_grad(f)(1.0, 0.0)
     with pytest.raises(ZeroDivisionError):
         s2sad.grad(f, wrt=("x", "y"))(1.0, 0.0)
+
+
+def called_by_whom(x):
+    s = 0.0
+
+    def add(v):
+        nonlocal s
+        s = s + v * v
+
+    for step in [add]:
+        step(x)
+    return s
+
+
+def test_what_a_function_binds_that_is_handed_on_may_depend_on_anything():
+    d = Derivation()
+    found = seen(d, analyse(d, called_by_whom, {"x": K.FLOAT}))
+    assert {v.name for v in active_in(d, found, frozenset({"x"})) if v.cell} == {"s"}

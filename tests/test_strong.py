@@ -11,9 +11,9 @@ from targets import load_file
 import s2sad
 from s2sad import api
 from s2sad.linear import both_sweeps, forward_entry, ready
+from s2sad.linear.guards import Arrival, Met
+from s2sad.linear.strong_zeros import zeros_of
 from s2sad.operators.derived import recipes
-from s2sad.stages import Arrival, Met
-from s2sad.steps.strong import zeros_of
 
 PROGRAMS = sorted((Path(__file__).parent / "golden" / "programs").glob("*.py"))
 X = np.array([0.0, 4.0])
@@ -23,9 +23,9 @@ X = np.array([0.0, 4.0])
 def everywhere(monkeypatch):
     """Derive as if zeros might arrive anywhere, and anything be infinite."""
 
-    def pessimistic(d, a, facts, active, arrival, results=None):
-        wild = frozenset(a.function.params)
-        return zeros_of(d, a, facts, active, Arrival(True, wild), results)
+    def pessimistic(d, found, active, arrival, results=None):
+        wild = frozenset(found.analysed.function.params)
+        return zeros_of(d, found, active, Arrival(True, wild), results)
 
     for home in (both_sweeps, ready):
         monkeypatch.setattr(home, "zeros_of", pessimistic)
@@ -159,10 +159,37 @@ def test_guards_everywhere_change_no_tangent(path, monkeypatch):
     expected = derived()
     plain = forward_entry.pushed_of
 
-    def pessimistic(d, a, facts, active, met):
-        return plain(d, a, facts, active, Met(True, True))
+    def pessimistic(d, found, active, met):
+        return plain(d, found, active, Met(True, True))
 
     monkeypatch.setattr(forward_entry, "pushed_of", pessimistic)
     api._products.clear()
     recipes.clear()
     np.testing.assert_allclose(derived(), expected, rtol=1e-10, atol=1e-12)
+
+
+def in_a_dict(x, n):
+    held = {}
+    for i in range(n):
+        held[i] = np.log(x[i])
+    return held[1] * 2.0
+
+
+def in_a_dict_of_roots(x, n):
+    held = {}
+    for i in range(n):
+        held[i] = np.sqrt(x[i])
+    return held[1] * 4.0
+
+
+def in_a_list(x, n):
+    held = [0.0] * n
+    for i in range(n):
+        held[i] = np.log(x[i])
+    return held[1] * 2.0
+
+
+@pytest.mark.parametrize("f", [in_a_dict, in_a_dict_of_roots, in_a_list])
+def test_what_nobody_reads_of_a_structure_gives_zero(f):
+    with np.errstate(divide="ignore"):
+        assert np.array_equal(s2sad.grad(f)(np.array([0.0, 1.0, 2.0]), 3), [0.0, 2.0, 0.0])

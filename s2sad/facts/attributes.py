@@ -16,6 +16,7 @@ from s2sad.facts.members import class_attribute, outcome_attribute
 from s2sad.facts.passing import handed_back
 from s2sad.facts.results import sample_call
 from s2sad.facts.scope import Scope, are_names, is_known_method
+from s2sad.facts.value_kinds import is_value, value_attribute
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.code import brings
 
@@ -40,6 +41,8 @@ def attribute_kind(scope: Scope, owner: Kind, attr: str) -> Kind:
         return K.Known(method) if is_known_method(owner.value, attr) else K.UNKNOWN
     if isinstance(owner, K.Known) and isinstance(owner.value, np.dtype) and attr == "type":
         return K.Known(owner.value.type)
+    if is_value(owner):
+        return value_attribute(owner, attr)
     if owner.how == "option":
         return owner.rebuilt(attribute_kind(scope, k, attr) for k in owner.inside)
     if isinstance(owner, K.Array):

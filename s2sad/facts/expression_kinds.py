@@ -71,6 +71,7 @@ from s2sad.facts.scope import Scope, are_names, dotted_path, undecorated
 from s2sad.facts.slices import Slices, grid_kind
 from s2sad.facts.texts import text_method
 from s2sad.facts.trees import tree_kind
+from s2sad.facts.value_kinds import given_by, is_value, value_made
 from s2sad.inside import hook_here, within_gradient
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.generators import GENERATORS, generator_of
@@ -643,7 +644,8 @@ class Expressions:
         made = generator_made(fn)
         if made is not None:
             return made
-        kind = object_made(fn, args, keywords) or known_call(fn, args, keywords)
+        kind = object_made(fn, args, keywords) or value_made(fn, args, keywords)
+        kind = kind or known_call(fn, args, keywords)
         if isinstance(kind, K.Unknown) and isinstance(fn, types.FunctionType):
             kind = self._by_source(fn, kind, args, keywords, env)
         if (
@@ -731,6 +733,8 @@ class Expressions:
             return object_method(owner, attr, args, keywords)
         if isinstance(owner, K.Unknown) and owner.cls in GENERATORS:
             return drawn(owner.cls, attr, args, keywords)
+        if isinstance(owner, K.Unknown) and is_value(owner):
+            return given_by(getattr(owner.cls, attr, None), [owner, *args], keywords)
         return method_unknown(self.scope, owner, attr)
 
 

@@ -23,10 +23,10 @@ from s2sad.errors import (
     MissingRuleError,
     UnsupportedError,
 )
-from s2sad.facts.activity import flows
 from s2sad.facts.ahead import check_ahead
 from s2sad.facts.appends import made_anew
 from s2sad.facts.filled import after_write, with_part
+from s2sad.facts.flowing import flows
 from s2sad.facts.marks import is_marks
 from s2sad.facts.memory import CACHED, Memory, root, shares_nothing
 from s2sad.facts.mistakes import namesake

@@ -46,9 +46,9 @@ from s2sad.facts.members import (
 from s2sad.facts.memory import may_store, root
 from s2sad.facts.passing import Proved
 from s2sad.facts.paths import drop_cases, join_envs
+from s2sad.facts.rebound import rebound_within
 from s2sad.facts.results import binary_kind, element_kind, enumerated, item_kind
 from s2sad.facts.scope import Scope, imported
-from s2sad.facts.tested import rebound_within
 from s2sad.facts.tries import Tries
 from s2sad.facts.truth import narrowed, pattern_truth, truth
 from s2sad.kinds import MISSING, Kind

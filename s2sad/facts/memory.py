@@ -106,10 +106,14 @@ class Memory:
             found.setdefault(statement, []).extend(sorted(given))
         return found
 
-    @property
-    def classes(self) -> dict[str, str]:
-        """The representative of each name that may share memory with another."""
-        return {name: self.find(name) for name in self.parent}
+    def classes_of(self, names: frozenset[str]) -> dict[str, str]:
+        """Return a representative of each name that may share memory with another."""
+        classes = Memory()
+        for n in sorted(names):
+            classes.unite(n, self.find(n))
+            for other in sorted(self.aliases.ever(n) & names):
+                classes.unite(n, other)
+        return {n: classes.find(n) for n in names}
 
     def find(self, name: str) -> str:
         """Return the representative of a name's class."""

@@ -26,6 +26,7 @@ from s2sad.facts.members import (
 )
 from s2sad.facts.open_words import kind_by_words
 from s2sad.facts.sampled import kills, two_runs
+from s2sad.facts.value_kinds import given_by, is_value
 from s2sad.kinds import MISSING, Kind
 from s2sad.known import spaces
 from s2sad.known.built import plain_fields
@@ -531,6 +532,8 @@ def binary_kind(op: type, left: Kind, right: Kind) -> Kind:
     fn = OPERATORS[op]
     if op is gast.MatMult:
         return matmul_kind(left, right)
+    if is_value(left) or is_value(right):
+        return given_by(fn, (left, right))
     classes = [k for k in (left, right) if _is_class(k)]
     if op is gast.BitOr and classes and all(_is_class(k) or k == K.NONE for k in (left, right)):
         return K.Known(fn(*(getattr(k, "value", None) for k in (left, right))))

@@ -17,6 +17,8 @@ import numpy as np
 
 from s2sad import kinds as K
 from s2sad import registry
+from s2sad.ir import program as P
+from s2sad.ir.program import Var
 from s2sad.nodes import Block, Node, blocks_of, number, walk
 from s2sad.stages import Function, KindFacts
 
@@ -35,6 +37,13 @@ def cancelling(function: Function, kinds: KindFacts) -> frozenset[Any]:
         found |= _Finder(block, kinds, uses).shifts()
         pending += [part for s in block for part in blocks_of(s)]
     return frozenset(found)
+
+
+def cancelled(function: Function, kinds: KindFacts, program: P.Program) -> frozenset[Var]:
+    """Return the variables of a program on which nothing depends, since they cancel."""
+    found = cancelling(function, kinds)
+    every = (op for op in P.every(program.block) if op.origin in found) if found else ()
+    return frozenset(v for op in every for v in op.outs)
 
 
 class _Finder:

@@ -8,10 +8,24 @@ from typing import Any
 from s2sad import kinds as K
 from s2sad.errors import Error, UnsupportedError
 from s2sad.facts.memory import Memory
+from s2sad.facts.shift import cancelled
+from s2sad.ir import program as P
+from s2sad.ir.program import Var
 from s2sad.nodes import all_inside
 from s2sad.stages import STOPPED, STOPPED_WHOLE, Activity, Function, KindFacts
 
 NOBODY: frozenset[str] = frozenset()
+
+
+def without_flow(
+    function: Function, kinds: KindFacts, memory: Memory, program: P.Program
+) -> frozenset[Var]:
+    """Return the variables of a program that take no derivative from what they are computed of."""
+    found = set(cancelled(function, kinds, program))
+    for op in P.every(program.block) if function.stopped or memory.stopping else ():
+        called = getattr(op.origin, "value", None) in memory.stopping
+        found.update(v for v in op.outs if called or v.name in function.stopped)
+    return frozenset(found)
 
 
 def check_stopped(

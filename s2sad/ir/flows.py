@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
+from s2sad.ir.handings import carried, caught, handings
 from s2sad.ir.perhaps_unbound import handed_over, perhaps_unbound
 from s2sad.ir.program import Op, Var
 from s2sad.kinds import Kind
@@ -31,14 +32,16 @@ class Flows:
 
     `written` are the variables whose memory is written somewhere, `filled` those in which, or
     beside which, an array is written: a list that grows is written, the arrays in it are not.
-    `carried` are the results of loops, each with what its loop carries. What is `lost` is written,
-    but nobody knows what it is: it may be a part of anything, of the result, too.
+    `classes` name the memory of what is written. `carried` are the results of loops, each with what
+    its loop carries. What is `lost` is written, but nobody knows what it is: it may be a part of
+    anything, of the result, too.
     """
 
     out: dict[Var, set[Var]] = field(default_factory=dict)
     into: dict[Var, set[Var]] = field(default_factory=dict)
     written: set[Var] = field(default_factory=set)
     filled: set[Var] = field(default_factory=set)
+    classes: dict[Var, str] = field(default_factory=dict)
     carried: list[tuple[Var, Var]] = field(default_factory=list)
     lost: set[Var] = field(default_factory=set)
 
@@ -50,9 +53,9 @@ class Flows:
                 self.out.setdefault(source, set()).add(target)
                 self.into.setdefault(target, set()).add(source)
 
-    def varied(self, starts: Iterable[Var]) -> Vars:
-        """Return what derivatives reach that start at some variables."""
-        return _reached(self.out, starts)
+    def varied(self, starts: Iterable[Var], stopped: Vars = frozenset()) -> Vars:
+        """Return what derivatives reach from some variables; what is `stopped` gets none."""
+        return _reached(self.out, starts, stopped)
 
     def useful(self, ends: Iterable[P.Operand]) -> Vars:
         """Return what has derivatives that reach one of some operands."""
@@ -77,15 +80,13 @@ def flows(
         if isinstance(v.kind, K.LocalFunction):  # what it captures is given beside it
             names = v.kind.variables
             worker.flows.add([p for p in program.block.params if p.name in names], (v,))
-    worker.block(program.block, (), ())
+    worker.steps(program)
+    worker.flows.carried += carried(program.block)
+    for v, met in caught(program.block):
+        worker.flows.add(met, (v,))
+    worker.flows.add(program.block.params, worker.loose)
     worker.memory()
     return worker.flows
-
-
-def active(program: P.Program, classes: Mapping[str, str], wrt: Iterable[str]) -> Vars:
-    """Return the variables that are active with respect to some parameters."""
-    starts, ends = _ends(program, flows(program, classes), wrt)
-    return starts & ends
 
 
 def active_with(
@@ -151,8 +152,9 @@ class _Walk:
     `kinds` are those of what stands under each name, `held` are the variables of each class of
     memory, `written` the classes that are written, `filled` those of which arrays may be, `holding`
     those that may hold a derivative, `part_of` says of what a value is read, `rebinding` which
-    cells an inner function binds anew, `made` by which call a value is made. What is `unseen` has
-    no derivative that anybody sees.
+    cells an inner function binds anew, `cells` are all cells.
+    What is `unseen` has no derivative that anybody sees. The cells are `loose` that a function
+    binds which is handed on: nobody knows who calls it, and with what.
     """
 
     def __init__(
@@ -163,36 +165,33 @@ class _Walk:
         self.kinds = kinds
         told = kinds or {}
         self.holding = {classes.get(n, n) for n, kind in told.items() if may_hold(kind)}
-        self.held: dict[str, list[Var]] = {}
+        self.held: dict[str, dict[Var, None]] = {}
         self.written: set[str] = set()
         self.filled: set[str] = set()
         self.part_of: dict[Var, Var] = {}
         self.rebinding: dict[Var, list[Var]] = {}
-        self.made: dict[Var, Op] = {}
         self.unseen: set[Var] = set()
+        self.loose: set[Var] = set()
+        self.cells: dict[Var, None] = {}
 
-    def block(self, block: P.Block, takes: tuple[Var, ...], leaves: tuple[Var, ...]) -> None:
-        """Add what a block does; its end hands over to `takes`, or to `leaves` of its loop."""
-        self.seen(block.params)
-        for operation in block.ops:
-            self.seen((*operation.outs, *P.bound(operation)))
-            if isinstance(operation, Op):
-                self.op(operation)
+    def steps(self, program: P.Program) -> None:
+        """Add what operations do, and what is handed from variable to variable."""
+        self.seen(program.block.params)
+        for step in handings(program.block):
+            if isinstance(step, Op):
+                self.seen(step.outs)
+                self.op(step)
             else:
-                self.region(operation, leaves)
-        takes = leaves if block.end.how == "break" else takes
-        if block.end.how in ("next", "break"):
-            for v, result in zip(takes, block.end.results, strict=False):
-                self.flows.add((result,), (v,))
-        elif block.end.how == "yield":
-            self.flows.add(block.end.results, takes)
+                self.seen((step.target,))
+                self.flows.add((step.source,), (step.target,))
 
     def seen(self, variables: Iterable[Var]) -> None:
         for v in variables:
             if v.name and not K.shares_nothing(v.kind):
-                self.held.setdefault(self.classes.get(v.name, v.name), []).append(v)
+                self.held.setdefault(self.classes.get(v.name, v.name), {})[v] = None
 
     def op(self, op: Op) -> None:
+        self.cells |= {v: None for v in map(P.variable, op.operands) if v is not None and v.cell}
         part = op.primitive.form in ("item", "field")
         if _is_unseen(op) or (part and not self.unseen.isdisjoint(_variables(op.operands[:1]))):
             self.unseen.update(op.outs)
@@ -221,8 +220,9 @@ class _Walk:
         if op.primitive.form == "closure":
             cells = [p.object for p in op.writes if isinstance(p.object, Var)]
             self.rebinding |= dict.fromkeys(op.outs, cells)
-        elif op.primitive.form == "call":
-            self.made |= dict.fromkeys(op.outs, op)
+        for v in _variables(op.operands[op.primitive.form == "call" :]):
+            self.loose.update(self.rebinding.get(v, ()))
+        if op.primitive.form == "call":
             for callee in _variables(op.operands[:1]):
                 self.flows.add(op.operands[1:], self.rebinding.get(self.owner(callee), ()))
 
@@ -255,88 +255,23 @@ class _Walk:
         """What is written into memory reaches every variable that may hold that memory."""
         parts = list(self.part_of)
         for word in self.written:
-            held = self.held.get(word, [])
-            held = [*held, *(v for v in parts if not v.name and self.class_of(v) == word)]
+            held = [
+                *self.held.get(word, ()),
+                *(v for v in parts if not v.name and self.class_of(v) == word),
+            ]
+            self.flows.classes |= dict.fromkeys(held, word)
             whole = word in self.filled
             self.flows.filled.update(held if whole else ())
             self.flows.written.update(v for v in held if whole or not _is_array(v))
-            held = list(filter(self.carries, held))
+            held = [*filter(self.carries, held), *self.cells_of(word)]
             for v in held[1:]:
                 self.flows.add((held[0],), (v,))
                 self.flows.add((v,), (held[0],))
 
-    def region(self, region: P.Region, leaves: tuple[Var, ...]) -> None:
-        match region:
-            case P.If():
-                for block in P.blocks(region):
-                    self.block(block, region.outs, leaves)
-            case P.For():
-                self.turns(region.over, region.target)
-                self.carried(region.body.params, region.starts, region.outs)
-                self.block(region.body, region.body.params, region.outs)
-            case P.While():
-                self.seen(region.carried)
-                self.carried(region.carried, region.starts, region.outs)
-                self.block(region.test, (), ())
-                self.block(region.body, region.carried, region.outs)
-            case P.Collect():
-                self.collected(region, region.outs)
-            case P.With():
-                self.flows.add((region.manager,), P.bound(region))
-                self.block(region.body, region.outs, leaves)
-            case P.Try():
-                self.block(region.body, (), leaves)
-                for h in region.handlers:
-                    if h.caught is not None:  # it may hold whatever there is where it is raised
-                        self.flows.add(_met(region.body), (h.caught,))
-                    self.block(h.body, region.of_arms, leaves)
-                self.block(region.orelse, region.of_arms, leaves)
-                self.block(region.final, region.of_final, leaves)
-            case P.Match():
-                for c in region.cases:
-                    self.flows.add((region.subject,), c.bound)
-                    self.block(c.body, region.outs, leaves)
-
-    def turns(self, over: P.Operand, target: P.Target) -> None:
-        """Let what a loop runs over flow into what it binds: of a zip, one by one."""
-        made = self.made.get(over) if isinstance(over, Var) else None
-        callee, *sources = made.operands if made is not None else (None,)
-        kind = callee.kind if isinstance(callee, P.Outer) else None
-        fn = kind.value if isinstance(kind, K.Known) else None
-        spread = any(isinstance(s, P.Spread) for s in sources)
-        if fn is enumerate and isinstance(target, tuple) and len(target) == 2 and not spread:
-            self.turns(sources[0], target[1])
-        elif fn is zip and isinstance(target, tuple) and len(target) == len(sources) and not spread:
-            for source, part in zip(sources, target, strict=True):
-                self.turns(source, part)
-        else:
-            self.flows.add((over,), P.flat(target))
-
-    def carried(
-        self, params: tuple[Var, ...], starts: tuple[P.Operand, ...], outs: tuple[Var, ...]
-    ) -> None:
-        for v, start in zip(params, starts, strict=True):
-            self.flows.add((start,), (v,))
-        for v, param in zip(outs, params, strict=False):
-            self.flows.add((param,), (v,))
-            self.flows.carried.append((v, param))
-
-    def collected(self, region: P.Collect, outs: tuple[Var, ...]) -> None:
-        """Add what a comprehension does: its elements flow into what is collected."""
-        self.seen(P.bound(region))
-        self.turns(region.over, region.target)
-        self.yielding(region.body, outs)
-
-    def yielding(self, block: P.Block, outs: tuple[Var, ...]) -> None:
-        for operation in block.ops:
-            if isinstance(operation, P.Collect) and not operation.outs:
-                self.collected(operation, outs)
-            elif isinstance(operation, P.If) and operation.style == "filter":
-                self.yielding(operation.then, outs)
-            else:
-                self.block(P.Block((), (operation,), P.End("next")), (), ())
-        if block.end.how == "yield":
-            self.flows.add(block.end.results, outs)
+    def cells_of(self, word: str) -> list[Var]:
+        """Return the cells that may hold memory of a class, and with it a derivative."""
+        of_class = (v for v in self.cells if self.class_of(v) == word)
+        return list(filter(self.carries, of_class))
 
 
 def _is_array(v: Var) -> bool:
@@ -408,13 +343,6 @@ def _passed_by_call(op: Op, given: tuple[P.Operand, ...]) -> tuple[P.Operand, ..
     return given[1:]
 
 
-def _met(block: P.Block) -> list[Var]:
-    """Return the variables that the operations of a block read and bind."""
-    every = list(P.every(block))
-    read = [v for operation in every for v in _variables(P.operands(operation))]
-    return [*read, *(v for operation in every for v in operation.outs)]
-
-
 def may_hold(kind: Kind) -> bool:
     """Say whether a value of a kind may hold a derivative.
 
@@ -435,12 +363,14 @@ def _variables(given: Iterable[P.Operand]) -> list[Var]:
     return [v for v in found if not (isinstance(v.kind, K.Num | K.Array) and v.kind.const)]
 
 
-def _reached(edges: Mapping[Var, set[Var]], starts: Iterable[Var]) -> Vars:
+def _reached(
+    edges: Mapping[Var, set[Var]], starts: Iterable[Var], stopped: Vars = frozenset()
+) -> Vars:
     found: set[Var] = set()
     pending = list(starts)
     while pending:
         v = pending.pop()
-        if v not in found:
+        if v not in found and v not in stopped:
             found.add(v)
             pending += edges.get(v, ())
     return frozenset(found)

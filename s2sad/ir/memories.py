@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from s2sad import kinds as K
 from s2sad.ir import program as P
 from s2sad.ir.deeds import Deed, deed, kind_of
+from s2sad.ir.handings import caught, handings
 from s2sad.ir.program import Op, Operand, Var
 
 
@@ -89,7 +90,15 @@ def memories(program: P.Program) -> Memories:
     """Return the classes of memory of a program."""
     found = Memories()
     found.marked(program.block.params)
-    _block(found, program.block, (), ())
+    found.marked(v for v, _ in caught(program.block))
+    for region in P.every(program.block):
+        if isinstance(region, P.With):
+            found.marked(P.bound(region))
+    for step in handings(program.block):
+        if isinstance(step, Op):
+            _op(found, step)
+        else:
+            found.join((step.source, step.target))
     return found
 
 
@@ -99,24 +108,6 @@ def is_written(program: P.Program, v: Var) -> bool:
     written = {found.of(o) for d in found.deeds.values() for o in d.writes if isinstance(o, Var)}
     root = found.of(v)
     return root is not None and root in written
-
-
-Takes = tuple[Var, ...]
-
-
-def _block(found: Memories, block: P.Block, takes: Takes, leaves: Takes) -> None:
-    """Join what a block makes; its end hands over to `takes`, or to `leaves` of its loop."""
-    for operation in block.ops:
-        if isinstance(operation, Op):
-            _op(found, operation)
-        else:
-            _region(found, operation, takes, leaves)
-    if block.end.how == "yield":
-        found.join((*takes, *block.end.results))
-    elif block.end.how != "raise":
-        into = leaves if block.end.how == "break" else takes
-        for v, result in zip(into, block.end.results, strict=False):
-            found.join((v, result))
 
 
 def _op(found: Memories, op: Op) -> None:
@@ -144,54 +135,3 @@ def _shown(op: Op) -> tuple[Operand, ...]:
     if form == "anew":
         return op.operands[1:]  # of the first, its class alone
     return P.operands(op)
-
-
-def _region(found: Memories, region: P.Region, takes: Takes, leaves: Takes) -> None:
-    match region:
-        case P.If():
-            passes = takes if region.style == "filter" else region.outs
-            _block(found, region.then, passes, leaves)
-            _block(found, region.orelse, passes, leaves)
-        case P.For():
-            found.join((region.over, *P.flat(region.target)))
-            _carried(found, region.body.params, region)
-            _block(found, region.body, region.body.params, region.outs)
-        case P.While():
-            _carried(found, region.carried, region)
-            _block(found, region.test, (), ())
-            _block(found, region.body, region.carried, region.outs)
-        case P.Collect():
-            found.join((region.over, *P.flat(region.target)))
-            _block(found, region.body, region.outs or takes, ())
-        case P.With():
-            found.marked(P.bound(region))
-            found.join((region.manager, *P.bound(region)))
-            _block(found, region.body, region.outs, leaves)
-        case P.Try():
-            _attempt(found, region, leaves)
-        case P.Match():
-            for c in region.cases:
-                found.join((region.subject, *c.bound))
-                for block in (c.guard, c.body):
-                    if block is not None:
-                        _block(found, block, region.outs if block is c.body else (), leaves)
-
-
-def _carried(found: Memories, params: Takes, loop: P.For | P.While) -> None:
-    table = {v.name: v for v in params}
-    for v, start in zip(params, loop.starts, strict=True):
-        found.join((v, start))
-    for out in loop.outs:
-        found.join((out, table[out.name]))
-
-
-def _attempt(found: Memories, region: P.Try, leaves: Takes) -> None:
-    _block(found, region.body, (), leaves)
-    for h in region.handlers:
-        if h.caught is not None:
-            found.marked((h.caught,))
-        if h.kind is not None:
-            _block(found, h.kind, (), ())
-        _block(found, h.body, region.of_arms, leaves)
-    _block(found, region.orelse, region.of_arms, leaves)
-    _block(found, region.final, region.of_final, leaves)

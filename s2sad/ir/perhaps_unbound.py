@@ -13,9 +13,8 @@ from collections.abc import Iterator, Sequence
 
 from s2sad import kinds as K
 from s2sad.ir import program as P
+from s2sad.ir.handings import handings
 from s2sad.ir.program import Op, Operand, Var
-
-Takes = Sequence[Var]
 
 
 def perhaps_unbound(block: P.Block) -> frozenset[Var]:
@@ -52,37 +51,6 @@ def _reached(found: set[Var], pairs: Sequence[tuple[Var, Operand]]) -> frozenset
 
 def handed_over(block: P.Block) -> Iterator[tuple[Var, Operand]]:
     """Yield what blocks inside of a block hand over, each with what takes it up."""
-    return _in_block(block, (), ())
-
-
-def _in_block(block: P.Block, takes: Takes, leaves: Takes) -> Iterator[tuple[Var, Operand]]:
-    """Yield what is handed over in a block, and by it, each with what takes it up."""
-    for operation in block.ops:
-        if not isinstance(operation, Op):
-            yield from _in_region(operation, leaves)
-    if block.end.how in ("next", "break"):
-        into = leaves if block.end.how == "break" else takes
-        yield from zip(into, block.end.results, strict=False)
-
-
-def _in_region(region: P.Region, leaves: Takes) -> Iterator[tuple[Var, Operand]]:
-    match region:
-        case P.For():
-            params = region.body.params
-            yield from zip(params, region.starts, strict=True)
-            yield from zip(region.outs, params, strict=False)
-            yield from _in_block(region.body, params, region.outs)
-        case P.While():
-            yield from zip(region.carried, region.starts, strict=True)
-            yield from zip(region.outs, region.carried, strict=False)
-            yield from _in_block(region.body, region.carried, region.outs)
-        case P.Try():
-            yield from _in_block(region.body, (), leaves)
-            for arm in (*(h.body for h in region.handlers), region.orelse):
-                yield from _in_block(arm, region.of_arms, leaves)
-            yield from _in_block(region.final, region.of_final, leaves)
-        case P.Collect():
-            yield from _in_block(region.body, (), ())
-        case _:
-            for block in P.blocks(region):
-                yield from _in_block(block, region.outs, leaves)
+    for step in handings(block):
+        if not isinstance(step, Op) and not step.part:
+            yield step.target, step.source

@@ -13,26 +13,27 @@ from typing import TypeAlias
 
 from s2sad import kinds as K
 from s2sad.causes import Story
-from s2sad.facts.activity import activity
 from s2sad.facts.fence import fence
 from s2sad.ir import program as P
 from s2sad.ir.program import Operand, Var
 from s2sad.known.dtypes import NARROW, dtype_of
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.forward_entry import table_of
+from s2sad.linear.function_facts import activity_of
+from s2sad.linear.guards import Arrival
 from s2sad.linear.headings import headed
 from s2sad.linear.linearise import Linear
+from s2sad.linear.programs_seen import seen
 from s2sad.linear.read_outside import note_outside
 from s2sad.linear.ready import Stands, ready
 from s2sad.linear.rematerialised import Part, tests_again
+from s2sad.linear.strong_zeros import zeros_of
 from s2sad.linear.tangent_table import Table, Tangents
 from s2sad.linear.told_apart import by_identity
 from s2sad.linear.transpose import Turned, transpose
 from s2sad.primitives import language as L
 from s2sad.requests import Request
-from s2sad.stages import Arrival
 from s2sad.steps.derivation import Analysed, Derivation, memory_of
-from s2sad.steps.strong import zeros_of
 
 Seeds: TypeAlias = Callable[[Tangents], Mapping[str, Bar]]
 
@@ -76,11 +77,12 @@ def both_sweeps(d: Derivation, asked: Asked, seeds: Seeds) -> BothSweeps:
     a, request = asked.analysed, asked.request
     memory = memory_of(d, a)
     wrt = frozenset(request.wrt)
-    facts = activity(a.function, a.kinds, wrt, memory, request.has_aux, asked.results)
+    facts = activity_of(d, a, request.wrt, asked.results, request.has_aux)
     fence(a.function, a.kinds, facts, memory, request.constant)
     d.told[a] = Story(facts, request.wrt)
-    program, table = table_of(d, a, request.wrt, facts, True)
-    table.guarded = zeros_of(d, a, facts, wrt, asked.arrival, _written(asked))
+    table = table_of(d, a, request.wrt, facts, True)
+    table.strong = zeros_of(d, seen(d, a), wrt, asked.arrival, _written(asked))
+    program = table.facts.program
     first = ready(table, request.wrt, asked.stands)
     d.by_identity = by_identity(first)
     linear = first.linear

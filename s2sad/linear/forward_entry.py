@@ -17,18 +17,12 @@ from s2sad import runtime
 from s2sad.causes import Story
 from s2sad.errors import InternalError
 from s2sad.facts.fence import fence
-from s2sad.facts.memory import Memory
-from s2sad.facts.shift import cancelling
 from s2sad.ir import program as P
 from s2sad.ir.effects import Derived
 from s2sad.ir.first_terms import with_first_terms
-from s2sad.ir.flows import active_with, flows
-from s2sad.ir.from_tree import program_of
 from s2sad.ir.gathered import gathered
-from s2sad.ir.grown import grown
 from s2sad.ir.handed_last import handed_last
 from s2sad.ir.held_before import held_before
-from s2sad.ir.left_last import left_last
 from s2sad.ir.memories import memories
 from s2sad.ir.needless_memory import without_needless
 from s2sad.ir.one_sum import with_one_sum
@@ -39,31 +33,30 @@ from s2sad.ir.simpler import simplified
 from s2sad.ir.spared_copies import without_copies
 from s2sad.ir.sums_first import with_sums_first
 from s2sad.ir.sums_in_arms import with_sums_in_arms
-from s2sad.ir.to_the_end import to_the_end
 from s2sad.ir.unused import without_unused
 from s2sad.ir.verify import checked
 from s2sad.ir.what_stays import with_what_stays
 from s2sad.linear.abreast import Asked, abreast
-from s2sad.linear.beside import apart
 from s2sad.linear.caught import ANYTHING, Raised
 from s2sad.linear.device_numbers import with_arrays
 from s2sad.linear.directions import tangents_of
 from s2sad.linear.function_facts import activity_of, doc_of
+from s2sad.linear.guards import Met
 from s2sad.linear.headings import crossing
 from s2sad.linear.linearise import Linear, linearise
+from s2sad.linear.programs_seen import ALONE, Around, active_in, seen
 from s2sad.linear.push import pushed
 from s2sad.linear.slots import UNREAD
+from s2sad.linear.strong_zeros import pushed_of
 from s2sad.linear.tangent_table import NOTHING, Facts, Table, TangentNames, Tangents
 from s2sad.linear.user_calls import UserCall, name_of
 from s2sad.linear.zero_tangents import nothing
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.requests import Request
-from s2sad.stages import Activity, Aliases, Met
-from s2sad.steps.callables import all_kinds
+from s2sad.stages import Activity
 from s2sad.steps.derivation import Analysed, Derivation, analyse, analysis_key, memory_of
 from s2sad.steps.joining import add
-from s2sad.steps.strong import pushed_of
 from s2sad.syntax.definitions import define_with
 
 
@@ -82,28 +75,15 @@ class Forward:
     raises: Raised = ANYTHING
 
 
-@dataclass(frozen=True)
-class Around:
-    """What is around a function: what is given to it, and what its result is for.
-
-    What is `lent` to it is memory that others may write before a backward sweep reads it. Tangents
-    that come in may be what is `met`. With something `beside` what is differentiated, it gives a
-    pair. Its result has a derivative that matters where it is `seeded`.
-    """
-
-    lent: frozenset[str] = frozenset()
-    met: Met = Met()  # noqa: RUF009
-    beside: bool = False
-    seeded: bool = True
-
-
 def forward_entry(d: Derivation, a: Analysed, request: Request, entry: str, copies: Block) -> Node:
     """Return f_jvp(*args, *tangents), which gives the value and its tangent."""
-    facts = activity_of(d, a, request.wrt, True, request.has_aux)
+    facts = activity_of(d, a, request.wrt, has_aux=request.has_aux)
     fence(a.function, a.kinds, facts, memory_of(d, a), request.constant)
     d.told[a] = Story(facts, request.wrt)
-    program, table = table_of(d, a, request.wrt, facts, True, Around(beside=request.has_aux))
-    linear = linearise(program, table, request.wrt)
+    around = Around(beside=request.has_aux)
+    table = table_of(d, a, request.wrt, facts, True, around)
+    table.strong = pushed_of(d, seen(d, a, around), frozenset(request.wrt), Met())
+    linear = linearise(table.facts.program, table, request.wrt)
     result = a.kinds.result.parts[0].kind if request.has_aux else a.kinds.result
     made = _with_one_result(pushed(linear.program, table), table, result)
     made = on_copies(made, copies, linear, table)
@@ -121,24 +101,25 @@ def forward_function(
     """
     fn, extra = call.fn, tuple(call.extra)
     a = analyse(d, fn, call.params, extra)
-    facts = activity_of(d, a, wrt, seeded)
-    strong = [pushed_of(d, a, facts, frozenset(wrt), m) for m in (Met(), met)]
-    plain, own = ((s.guards, s.masked, s.arrivals) for s in strong)
-    met = Met() if plain == own else met
+    facts = activity_of(d, a, wrt, None if seeded else frozenset(wrt))
+    plain, own = (pushed_of(d, seen(d, a), frozenset(wrt), m) for m in (Met(), met))
+    if dataclasses.replace(plain, result=own.result) == own:
+        met = Met()
     seeded = seeded and K.differentiable(a.kinds.result)
     key: Any = ("jvp on the program", analysis_key(fn, call.params, extra), wrt, met, seeded)
-    known = d.forwards.get(key)
+    known = d.found.get(key)
     if isinstance(known, Forward):
         return known
     args = a.function.node.args
     bare = not (args.defaults or args.vararg or args.kwarg or args.kwonlyargs)
-    program, table = table_of(d, a, wrt, facts, False, Around(met=met, seeded=seeded))
+    table = table_of(d, a, wrt, facts, False, Around(seeded=seeded))
+    table.strong = own
     names = tuple(table.names.passed)
     found = Forward(d.names.fresh(f"{name_of(fn)}_jvp"), names, bare, seeded)
-    d.forwards[key] = found
+    d.found[key] = found
     fence(a.function, a.kinds, facts, memory_of(d, a))
     d.told[a] = Story(facts, wrt)
-    linear = linearise(program, table, wrt)
+    linear = linearise(table.facts.program, table, wrt)
     made = pushed(linear.program, table)
     if seeded:
         made = _with_one_result(made, table, a.kinds.result)
@@ -149,7 +130,7 @@ def forward_function(
     node = define_with(a.function.node, found.name, doc_of(d, a, wrt), body, list(names))
     add(d, node, a.function.source.fn, a)
     found = dataclasses.replace(found, raises=frozenset[type[BaseException]]().union(*table.raised))
-    d.forwards[key] = found
+    d.found[key] = found
     return found
 
 
@@ -159,55 +140,17 @@ def table_of(
     wrt: tuple[str, ...],
     facts: Activity,
     outermost: bool,
-    around: Around = Around(),
-) -> tuple[P.Program, Table]:
-    """Return the program of a function, and what is known of its tangents."""
-    memory = memory_of(d, a)
-    program = program_of(a.function, a.kinds, memory.changes)
-    if not d.forward:
-        program = to_the_end(left_last(grown(program, a.kinds)))
-    if around.beside:
-        program = apart(program, a.kinds.result)
-    result = a.kinds.result if around.seeded else K.NONE
-    edges = flows(program, _classes(memory, a.function.locals), around.lent, all_kinds(a.kinds))
-    active = active_with(program, edges, wrt, result) - _shifts(a, program)
-    known = Facts(
-        a,
-        program,
-        active | _together(a, memory.aliases, program),
-        edges,
-        memory.aliases,
-        pushed_of(d, a, facts, frozenset(wrt), around.met),
-        facts,
-    )
+    around: Around = ALONE,
+) -> Table:
+    """Return what is known of the tangents of a function's program."""
+    found = seen(d, a, around)
+    active = active_in(d, found, frozenset(wrt), around.seeded)
+    aliases = memory_of(d, a).aliases
+    known = Facts(a, found.program, active, found.flows, aliases, facts)
     table = Table(d, known, TangentNames(_taken(d, a)), outermost)
     dots = map(table.names.dot, wrt)
     table.names.passed += map(table.names.several, dots) if d.abreast else dots
-    return program, table
-
-
-def _shifts(a: Analysed, program: P.Program) -> frozenset[Var]:
-    """Return the values on which nothing depends, since they cancel."""
-    found = cancelling(a.function, a.kinds)
-    every = (op for op in P.every(program.block) if isinstance(op, Op) and op.origin in found)
-    return frozenset(v for op in every for v in op.outs)
-
-
-def _together(a: Analysed, aliases: Aliases, program: P.Program) -> frozenset[Var]:
-    """Return what shares memory with something else in the result: a caller may write it."""
-    function = a.function
-    handed = aliases.ever(function.result) & function.locals - {function.result}
-    shared = {n for n in handed if aliases.ever(n) & handed - {n}}
-    for op in P.every(program.block):
-        names = [v.name for v in map(P.variable, P.operands(op)) if v is not None]
-        if isinstance(op, Op) and op.primitive.form in ("tuple", "list", "dict"):
-            shared |= {n for n in names if names.count(n) > 1 and n in handed}
-    named = shared.union(*(aliases.ever(n) & function.locals for n in shared))
-    every = [*P.every(program.block)]
-    bound = [v for op in every for v in (*op.outs, *P.bound(op))]
-    inner = [b for op in every if not isinstance(op, Op) for b in P.blocks(op)]
-    bound += [v for b in inner for v in b.params]  # a loop carries what it gives
-    return frozenset(v for v in bound if v.name in named)
+    return table
 
 
 def _made_up(a: Analysed, linear: Linear, made: P.Program) -> frozenset[str]:
@@ -217,28 +160,6 @@ def _made_up(a: Analysed, linear: Linear, made: P.Program) -> frozenset[str]:
     kept |= {v.name for v in made.block.params} | {UNREAD}
     found = {v.name for op in P.every(made.block) for v in (*op.outs, *P.bound(op))}
     return frozenset(found - kept)
-
-
-def _classes(memory: Memory, names: frozenset[str]) -> dict[str, str]:
-    """Return a representative of each name that may share memory with another."""
-    parent: dict[str, str] = {}
-
-    def root(n: str) -> str:
-        while (up := parent.setdefault(n, n)) != n:
-            parent[n] = parent[up]
-            n = up
-        return n
-
-    def join(one: str, other: str) -> None:
-        one, other = sorted((root(one), root(other)))
-        parent[other] = one
-
-    for n in sorted(names):
-        join(n, memory.find(n))
-    for n in names:
-        for other in memory.aliases.ever(n) & names:
-            join(n, other)
-    return {n: root(n) for n in names}
 
 
 def settled(
@@ -310,7 +231,7 @@ def _abreast(
     """Return a program for several directions."""
     given = made.block.params[-len(table.names.passed) :]
     known = {*given, *linear.of.values(), *table.zeros}
-    forwards = table.derivation.forwards.values()
+    forwards = table.derivation.found.values()
     passed = {f.name: f.dots for f in forwards if isinstance(f, Forward)}
     dots = tangents_of(table, made, known, linear.values, passed)
     asked = Asked(table, dots, passed, temps, seeded)

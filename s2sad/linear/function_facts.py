@@ -5,23 +5,36 @@ x, A, n in f(x, A, n); x and A differentiated, A written      active: x, A, and 
 
 from __future__ import annotations
 
-from s2sad.facts.activity import activity
 from s2sad.facts.given import written_parameters
+from s2sad.facts.stopped import without_flow
+from s2sad.ir.active_names import active_names
+from s2sad.linear.programs_seen import Around, seen
 from s2sad.stages import Activity
 from s2sad.steps.derivation import Analysed, Derivation, memory_of
 from s2sad.steps.texts_read_again import title_of
 
 
 def activity_of(
-    d: Derivation, a: Analysed, active: tuple[str, ...], seeded: bool, has_aux: bool = False
+    d: Derivation,
+    a: Analysed,
+    wrt: tuple[str, ...],
+    results: frozenset[str] | None = None,
+    has_aux: bool = False,
 ) -> Activity:
-    """Return which variables are active; what is written for the caller is a result, too."""
-    memory = memory_of(d, a)
+    """Return which names are active; what is written for the caller is a result, too.
+
+    Of the `results`, names of these, derivatives are asked; none stands for all.
+    """
+    memory, found = memory_of(d, a), seen(d, a, Around(beside=has_aux))
     arrays, others = written_parameters(a.function, a.kinds, memory)
-    results = frozenset(p for p in active if p in arrays | others)
-    if seeded:
-        results |= {a.function.result}
-    return activity(a.function, a.kinds, frozenset(active), memory, has_aux, results)
+    block = found.program.block
+    asked = {a.function.result, *(arrays | others)} if results is None else results
+    starts = [v for v in block.params if v.name in wrt]
+    ends = [*found.flows.lost, *(v for v in starts if v.name in asked)]
+    value = block.end.results[:1] if block.end.how == "next" and a.function.result in asked else ()
+    stopped = without_flow(a.function, a.kinds, memory, found.program)
+    varied = found.flows.varied(starts, stopped)
+    return active_names(found.program, found.flows, varied, found.flows.useful([*ends, *value]))
 
 
 def doc_of(d: Derivation, a: Analysed, active: tuple[str, ...]) -> str:

@@ -210,12 +210,12 @@ def _by_itself(d: Derivation) -> Iterator[None]:
 
     Its cotangents may go by name where those around it go by identity, or the other way round.
     """
-    before = d.reusable, d.forward, d.abreast, d.by_identity, d.forwards, d.lengths
-    d.reusable, d.forward, d.abreast, d.forwards, d.lengths = True, False, False, {}, {}
+    before = d.reusable, d.forward, d.abreast, d.by_identity, d.found, d.lengths
+    d.reusable, d.forward, d.abreast, d.found, d.lengths = True, False, False, {}, {}
     try:
         yield
     finally:
-        d.reusable, d.forward, d.abreast, d.by_identity, d.forwards, d.lengths = before
+        d.reusable, d.forward, d.abreast, d.by_identity, d.found, d.lengths = before
 
 
 def _check_alone(a: Analysed, handed: _Handed) -> None:

@@ -72,7 +72,7 @@ def _by_partials(
         operand, dot = bound.arrays.get(parameter, (NOTHING, NOTHING))
         if partial is None or partial == NOTHING or not isinstance(dot, Var):
             continue
-        arriving = kept_back(t, partial, out_bar)
+        arriving = kept_back(t, told, partial, out_bar)
         others = [o for n, (o, _) in bound.arrays.items() if n != parameter]
         yield dot, fit(t, product(t, arriving, partial), told.out.kind, operand, others)
 

@@ -28,6 +28,7 @@ from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.finished import Apart, apart, tell, text_of_sweeps, with_forward
 from s2sad.linear.forward_entry import on_copies
+from s2sad.linear.guards import Arrival
 from s2sad.linear.handed_back import derivatives
 from s2sad.linear.inner_pullbacks import backward_block, pullback_of
 from s2sad.linear.read_outside import kept_outside
@@ -38,7 +39,6 @@ from s2sad.linear.tangent_table import Tangents, tangent_kind
 from s2sad.nodes import Block, Node, assign, attribute, call, name
 from s2sad.primitives import language as L
 from s2sad.requests import Request
-from s2sad.stages import Arrival
 from s2sad.steps.copying import look_before_copies, work_on_copies
 from s2sad.steps.derivation import Analysed, Derivation
 from s2sad.syntax.definitions import define_with

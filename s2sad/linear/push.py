@@ -23,6 +23,7 @@ from s2sad.kinds import Kind
 from s2sad.known import spaces
 from s2sad.known.dtypes import dtype_of
 from s2sad.linear.as_rules_want import as_arrays, as_floats
+from s2sad.linear.guards import Pushed
 from s2sad.linear.operand_binding import Bound, bound_to, moving
 from s2sad.linear.operands import Given, kind_of
 from s2sad.linear.raising import may_raise, refuse_caught
@@ -164,15 +165,15 @@ def _by_partials(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
     given = {first: told.out, **{n: o for n, (o, _) in bound.arrays.items()}, **_settings(t, bound)}
     given |= as_arrays(t, told, bound) | as_floats(t, told, bound)
     partial = _partials(t, told, rule, bound, given)
-    masked = t.table.facts.strong.masked.get(t.origin, frozenset())
+    assert isinstance(t.table.strong, Pushed)
+    masked = t.table.strong.masked.get(told.out, frozenset())
     terms: list[Operand] = []
     covered: list[Kind] = []
     for parameter, (operand, dot) in bound.arrays.items():
         found = partial.get(parameter)
         if found is None or dot == NOTHING or found == NOTHING:
             continue
-        word = operand.name if isinstance(operand, Var) else ""
-        if word in masked and not isinstance(found, P.Const):
+        if operand in masked and not isinstance(found, P.Const):
             kind = told.out.kind
             dot = chosen(t, zero_test(t, [found]), P.Const(0.0), dot, kind, kind)
         term = product(t, dot, found)
@@ -209,7 +210,7 @@ def _partials(
     partials = rule.partials
     assert partials is not None
     order = registry.positional_names(partials, 1)
-    guard = t.table.facts.strong.guards.get(t.origin)
+    guard = t.table.strong.guards.at(told.out, t.origin)
     moves = [n for n in order if n in bound.arrays and bound.arrays[n][1] != NOTHING]
     steep = moves
     if guard is not None and guard.steep and not guard.wild and not guard.out:
@@ -307,7 +308,7 @@ def _by_pushforward(t: Tangents, told: Computed, rule: Rule) -> Operand | None:
         word, pairs = bound.gathered
         dots = [bound.arrays[n][1] for n in names if n in bound.arrays]
         given[word] = (*(o for o, _ in pairs), *dots, *(dot for _, dot in pairs))
-    guard = t.table.facts.strong.guards.get(t.origin)
+    guard = t.table.strong.guards.at(told.out, t.origin)
     if guard is not None:
         moves = [n for n, (_, dot) in bound.arrays.items() if dot != NOTHING]
         steep = moves

@@ -11,17 +11,18 @@ from s2sad.facts.fence import fence
 from s2sad.ir import program as P
 from s2sad.ir.memories import Memories
 from s2sad.ir.program import Op, Var
-from s2sad.linear.forward_entry import Around, table_of
+from s2sad.linear.forward_entry import table_of
 from s2sad.linear.function_facts import activity_of
+from s2sad.linear.guards import Arrival
 from s2sad.linear.linearise import Linear, linearise
 from s2sad.linear.memory_parts import last_uses
+from s2sad.linear.programs_seen import Around, seen
 from s2sad.linear.put_back import written
+from s2sad.linear.strong_zeros import zeros_of
 from s2sad.linear.sweep_state import Sweep
 from s2sad.linear.tangent_table import Table
 from s2sad.linear.user_calls import UserCall
-from s2sad.stages import Arrival
 from s2sad.steps.derivation import Derivation, analyse, analysis_key, memory_of
-from s2sad.steps.strong import zeros_of
 
 
 @dataclass(frozen=True)
@@ -89,17 +90,18 @@ class Meets:
 def ready_to_reverse(d: Derivation, call: UserCall, wrt: tuple[str, ...], meets: Meets) -> Ready:
     """Return a function that is called, ready to be turned round."""
     key: Any = ("ready on the program", key_of(call, wrt, meets))
-    known = d.forwards.get(key)
+    known = d.found.get(key)
     if isinstance(known, Ready):
         return known
     a = analyse(d, call.fn, call.params, tuple(call.extra))
-    facts = activity_of(d, a, wrt, True)
+    facts = activity_of(d, a, wrt)
     fence(a.function, a.kinds, facts, memory_of(d, a))
     d.told[a] = Story(facts, wrt)
     lent = frozenset(a.function.result if n == "@result" else n for n in meets.lent)
-    _, table = table_of(d, a, wrt, facts, False, Around(lent=lent))
-    table.guarded = zeros_of(d, a, facts, frozenset(wrt), meets.arrival)
-    d.forwards[key] = found = ready(table, wrt, Stands(lent=lent))
+    around = Around(lent=lent)
+    table = table_of(d, a, wrt, facts, False, around)
+    table.strong = zeros_of(d, seen(d, a, around), frozenset(wrt), meets.arrival)
+    d.found[key] = found = ready(table, wrt, Stands(lent=lent))
     return found
 
 

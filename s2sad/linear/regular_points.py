@@ -21,12 +21,12 @@ from s2sad.known.dtypes import NARROW, dtype_of
 from s2sad.known.lifted import space_among
 from s2sad.known.mixed import is_mixed
 from s2sad.known.spaces import NUMPY
+from s2sad.linear.guards import Guard
 from s2sad.linear.operand_binding import Bound
 from s2sad.linear.operands import kind_of
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.tangents_of import Computed
 from s2sad.primitives import language as L
-from s2sad.stages import Guard
 
 
 def regular(
@@ -46,8 +46,7 @@ def regular(
     dots = [bound.arrays[n][1] for n in moving]
     found: dict[str, Operand] = {}
     for parameter, operand in given.items():
-        word = operand.name if isinstance(operand, Var) else ""
-        wild = guard.out if parameter == first else word in guard.wild
+        wild = guard.out if parameter == first else operand in guard.wild
         asked = "out" if parameter == first else parameter
         if (wild or (guard.singular and asked in rule.regular)) and isinstance(operand, Var):
             value = _number(t, rule.regular.get(asked, 1.0))
@@ -63,15 +62,14 @@ def regular_back(
 
     The result goes by the name "out".
     """
-    guards = t.table.guarded.guards if t.table.guarded is not None else {}
-    rule, guard = registry.rule_for(told.fn), guards.get(t.origin)
+    rule, guard = registry.rule_for(told.fn), t.table.strong.guards.at(told.out, t.origin)
     if guard is None or rule is None or isinstance(out_bar, P.Const):
         return {}
     found: dict[str, Operand] = {}
     for parameter, operand in operands.items():
         if not isinstance(operand, Var):
             continue
-        wild = guard.out if operand is told.out else operand.name in guard.wild
+        wild = guard.out if operand is told.out else operand in guard.wild
         if wild or (guard.singular and parameter in rule.regular):
             value = _number(t, rule.regular.get(parameter, 1.0))
             test = zero_test(t, [out_bar])
@@ -79,13 +77,12 @@ def regular_back(
     return found
 
 
-def kept_back(t: Tangents, partial: Operand, out_bar: Operand) -> Operand:
+def kept_back(t: Tangents, told: Computed, partial: Operand, out_bar: Operand) -> Operand:
     """Return a cotangent without what is infinite where the partial derivative is zero.
 
     y = np.maximum(x, 0.0); z = np.sqrt(y)      np.where(share == 0, 0.0, y_bar) * share
     """
-    guards = t.table.guarded.guards if t.table.guarded is not None else {}
-    guard = guards.get(t.origin)
+    guard = t.table.strong.guards.at(told.out, t.origin)
     if guard is None or not guard.infinite or isinstance(partial, P.Const):
         return out_bar
     kind = kind_of(out_bar)

@@ -13,13 +13,13 @@ from s2sad.known.mixed import may_be_complex_number
 from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps, one
 from s2sad.linear.finished import finished
 from s2sad.linear.forward_entry import on_copies
+from s2sad.linear.guards import Arrival
 from s2sad.linear.handed_back import derivatives
 from s2sad.linear.tangent_table import Tangents
 from s2sad.linear.zero_tangents import part
 from s2sad.nodes import Block, Node, assign, call, name
 from s2sad.primitives import language as L
 from s2sad.requests import Request
-from s2sad.stages import Arrival
 from s2sad.steps.copying import look_before_copies, work_on_copies
 from s2sad.steps.derivation import Analysed, Derivation
 from s2sad.syntax.definitions import define_with

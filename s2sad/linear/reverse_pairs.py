@@ -89,10 +89,10 @@ def reverse_pair(
     key += (frozenset(call.given),) if goes_by_symmetry(d, call) else ()
     supplied = _supplied(call) - {*wrt}
     key += (supplied,)
-    known = d.forwards.get(key)
+    known = d.found.get(key)
     if isinstance(known, Reverse):
-        if _begun(key) in d.forwards:
-            d.forwards[_met(key)] = True
+        if _begun(key) in d.found:
+            d.found[_met(key)] = True
         return known
     symmetric = pair_by_symmetry(d, call, wrt, meets.lent)
     if symmetric is not None:
@@ -104,7 +104,7 @@ def reverse_pair(
             passed=symmetric.passed,
             values=True,
         )
-        d.forwards[key] = known
+        d.found[key] = known
         return known
     first = ready_to_reverse(d, call, wrt, meets)
     linear, table = first.linear, first.table
@@ -121,8 +121,8 @@ def reverse_pair(
     found = Reverse(
         d.names.fresh(f"{base}_forward"), d.names.fresh(f"{base}_reverse"), wrt, shadows, seeded
     )
-    d.forwards[key] = found
-    d.forwards[_begun(key)] = True
+    d.found[key] = found
+    d.found[_begun(key)] = True
     d.reverses[found.forward] = found.reverse
     d.bare |= {found.forward} if bare else set()
     value, dot = linear.program.block.end.results
@@ -147,8 +147,8 @@ def reverse_pair(
         block = kept_outside(t, block)
     forward = (*made.forward, *t.ops)
     reverse = apart(both, block, forward)
-    del d.forwards[_begun(key)]
-    met = _met(key) in d.forwards
+    del d.found[_begun(key)]
+    met = _met(key) in d.found
     mine = {params[p] for p in supplied & params.keys() if not params[p].cell}
     passed = [v for v in reverse.needed if v in mine and not met]
     saved = [v for v in reverse.needed if v not in passed]
@@ -160,7 +160,7 @@ def reverse_pair(
     taken = [shapes.get(v, v) for v in saved]
     keeps = bool(saved) or met or bool(call.extra)
     found = dataclasses.replace(found, passed=tuple(v.name for v in passed), saved=keeps)
-    d.forwards[key] = found
+    d.found[key] = found
     t = Tangents(table)
     values = [t.emit(_SHAPE, (v,), shapes[v].kind) if v in shapes else v for v in saved]
     kept = values[0] if len(saved) == 1 else t.emit(L.TUPLE, values, K.UNKNOWN)

@@ -22,6 +22,7 @@ from s2sad.linear.both_sweeps import Asked, BothSweeps, both_sweeps, one
 from s2sad.linear.callers_memory import Forward, on_callers_memory
 from s2sad.linear.cotangents_of import Bar
 from s2sad.linear.finished import apart, finished, tell, text_of_sweeps, with_forward
+from s2sad.linear.guards import Arrival
 from s2sad.linear.handed_back import like
 from s2sad.linear.inner_pullbacks import backward_block, pullback_of
 from s2sad.linear.ready import Stands
@@ -31,7 +32,6 @@ from s2sad.names import Names
 from s2sad.nodes import Block, Node
 from s2sad.primitives import language as L
 from s2sad.requests import Request
-from s2sad.stages import Arrival
 from s2sad.steps.derivation import Analysed, Derivation, memory_of
 from s2sad.steps.shadows import doc_of, shadowed_arguments, wants_seed
 from s2sad.steps.texts_read_again import title_of

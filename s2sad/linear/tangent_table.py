@@ -24,10 +24,11 @@ from s2sad.known import spaces
 from s2sad.known.lifted import space_among
 from s2sad.known.pieces import Piece
 from s2sad.known.unread import by_cause, undecided
+from s2sad.linear.guards import NO_ZEROS, Pushed, Zeros
 from s2sad.linear.operands import kind_of
 from s2sad.primitives import language as L
 from s2sad.primitives.record import Primitive
-from s2sad.stages import Activity, Aliases, Pushed, Zeros
+from s2sad.stages import Activity, Aliases
 from s2sad.steps.derivation import Analysed, Derivation
 from s2sad.steps.refs import Refs
 
@@ -42,17 +43,13 @@ class NotYet(NotImplementedError):
 
 @dataclass(frozen=True)
 class Facts:
-    """What analyses say of one function: what is `active`, and what `flows` where.
-
-    Where a tangent that is zero may meet what is infinite, `strong` says.
-    """
+    """What analyses say of one function: what is `active`, and what `flows` where."""
 
     analysed: Analysed
     program: P.Program
     active: frozenset[Var]
     flows: Flows
     aliases: Aliases
-    strong: Pushed
     activity: Activity
 
     @property
@@ -137,23 +134,23 @@ class TangentNames:
 class Table:
     """One function in the making: what is known of it, and of its tangents.
 
-    In reverse mode `guarded` says where a cotangent that is zero may meet what is infinite; it is
-    None in forward mode. `zeros` are tangents that are made of no other. `raised` is what computing
-    the tangents may raise. Callers are held to what the `outermost` function assumes.
+    What is `strong` says where a tangent that is zero may meet what is infinite; in reverse mode it
+    says that of cotangents. `zeros` are tangents that are made of no other. `raised` is what
+    computing the tangents may raise. Callers are held to what the `outermost` function assumes.
     """
 
     derivation: Derivation
     facts: Facts
     names: TangentNames
     outermost: bool
-    guarded: Zeros | None = None
+    strong: Pushed | Zeros = NO_ZEROS
     zeros: set[Var] = field(default_factory=set)
     raised: list[frozenset[type[BaseException]]] = field(default_factory=list)
 
     @property
     def backward(self) -> bool:
         """Say whether what is said of tangents is turned round."""
-        return self.guarded is not None
+        return isinstance(self.strong, Zeros)
 
     def is_temporary(self, v: Var) -> bool:
         """Say whether a variable is part of an expression, and computes no numbers of an array."""

@@ -11,6 +11,7 @@ from s2sad.ir import program as P
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.linear.by_identity import Shadows, are_plain, is_memory, is_structure
 from s2sad.linear.cotangents_of import Bar, Cotangents, is_option
+from s2sad.linear.guards import Zeros
 from s2sad.linear.operands import kind_of
 from s2sad.linear.ready import NOTHING_MET, Meets
 from s2sad.linear.run_again import check_again, is_run_again, run_again
@@ -199,9 +200,9 @@ def met_by(sweep: Sweep, op: Op, noted: CallOfUser, t: Tangents) -> Meets:
     written = out in t.table.facts.written and sweep.written.after(op, out)
     later = written or sweep.is_handed(out)
     lent = frozenset(found | ({"@result"} if later else set()))
-    guarded = t.table.guarded
-    assert guarded is not None
-    return Meets(lent, guarded.arrivals.get(op.origin, NOTHING_MET))
+    strong = t.table.strong
+    assert isinstance(strong, Zeros)
+    return Meets(lent, strong.arrivals.get(out, NOTHING_MET))
 
 
 def given_twice(sweep: Sweep, noted: CallOfUser, table: Table) -> set[str]:

@@ -28,13 +28,13 @@ from s2sad.ir.flows import may_hold
 from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.constructed import object_with
+from s2sad.linear.guards import Met, Pushed
 from s2sad.linear.raising import refuse_caught
 from s2sad.linear.tangent_table import NOTHING, Tangents, cell_of, tangent_kind
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
 from s2sad.names import identifier
 from s2sad.nodes import Node
 from s2sad.primitives import language as L
-from s2sad.stages import Met
 from s2sad.steps.binding import bind_kinds, by_rule, made_by
 from s2sad.steps.callables import all_kinds, as_called_with, signature_of
 from s2sad.steps.derivation import analyse
@@ -336,7 +336,8 @@ def call_with_tangents(t: Tangents, op: Op, call: UserCall) -> None:
         _noted(t, op, call, active, hit)
         return
     refuse_rebinding(t, op, call)
-    met = table.facts.strong.arrivals.get(op.origin, Met())
+    assert isinstance(table.strong, Pushed)
+    met = table.strong.arrivals.get(out, Met())
     found = forward_function(table.derivation, call, active, met, table.carries(out))
     refuse_caught(t, found.raises, t.caught)
     table.raised.append(found.raises)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -30,7 +30,6 @@ from s2sad.causes import Story
 from s2sad.derivative import applies
 from s2sad.emitted.replay import runs_rounds
 from s2sad.errors import Error, InternalError, UnsupportedError
-from s2sad.facts.activity import activity
 from s2sad.facts.alias import alias
 from s2sad.facts.appends import plain_appends
 from s2sad.facts.bound import bound
@@ -40,7 +39,6 @@ from s2sad.facts.dispatch import dispatch
 from s2sad.facts.ended import ended
 from s2sad.facts.fence import outside_of
 from s2sad.facts.fields_called import fields_called
-from s2sad.facts.finite import Finite
 from s2sad.facts.forms import library_form
 from s2sad.facts.formulas import is_formula
 from s2sad.facts.given import (
@@ -74,8 +72,12 @@ from s2sad.facts.ravelled import ravelled
 from s2sad.facts.read_before import read_before
 from s2sad.facts.scope import Scope, lookup
 from s2sad.facts.shown_copies import copies
+from s2sad.facts.stopped import without_flow
 from s2sad.facts.sums import sums
 from s2sad.facts.trees import trees
+from s2sad.ir import program as P
+from s2sad.ir.flows import flows
+from s2sad.ir.from_tree import program_of
 from s2sad.kinds import Kind
 from s2sad.known.built import run_by_making
 from s2sad.known.pieces import count
@@ -97,10 +99,8 @@ from s2sad.stages import (
     TWICE,
     Function,
     KindFacts,
-    Pushed,
     Write,
     Written,
-    Zeros,
     each_kind,
 )
 from s2sad.steps.binding import (
@@ -165,15 +165,12 @@ class Derivation:
     endless: dict[Any, Error] = field(default_factory=dict)
     reusable: bool = False
     abreast: bool = False
-    forwards: dict[Any, Any] = field(default_factory=dict)
+    found: dict[Hashable, object] = field(default_factory=dict)
     reverses: dict[str, str] = field(default_factory=dict)
     bare: set[str] = field(default_factory=set)
     handed: dict[Any, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     lasting: bool = False
     memories: dict[Any, Memory] = field(default_factory=dict)
-    finite: dict[Any, Finite | None] = field(default_factory=dict)
-    zeros: dict[Any, Zeros | None] = field(default_factory=dict)
-    pushed: dict[Any, Pushed | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
     members: dict[tuple[Any, str], Any] = field(default_factory=dict)
     visible: dict[Any, frozenset[str]] = field(default_factory=dict)
@@ -868,8 +865,11 @@ class _Called:
         function, body = self.callee.function, self.callee.function.node.body[:-1]
         if not body or not (function.stopped or self.memory.stopping):
             return False
-        facts = activity(function, self.callee.kinds, frozenset(function.params), self.memory)
-        return function.result not in facts.varied_after[body[-1]]
+        program = program_of(function, self.callee.kinds, self.memory.changes)
+        found = flows(program, self.memory.classes_of(function.locals))
+        stopped = without_flow(function, self.callee.kinds, self.memory, program)
+        varied = found.varied(program.block.params, stopped)
+        return varied.isdisjoint(map(P.variable, program.block.end.results))
 
     def notes(self) -> frozenset[str] | None:
         """Return the attributes of its object that a method sets; None where it changes more."""
