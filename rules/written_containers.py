@@ -3,6 +3,24 @@
 from s2sad.registry import written_out
 
 
+@written_out(dict, beside=True)
+def table(items=..., /):
+    """A list of pairs: each first item is a key."""
+    if items is ...:
+        return {}
+    if hasattr(items, "keys"):
+        raise NotImplementedError("what has keys is no list of pairs")
+    return {key: item for key, item in items}  # noqa: C416
+
+
+@written_out(list, beside=True)
+def listed(items=..., /):
+    """A list of nothing is empty."""
+    if items is ...:
+        return []
+    raise NotImplementedError("what is gone through is a list by itself")
+
+
 @written_out(dict.setdefault)
 def setdefault(self, key, default=None, /):
     """What is not there is put there."""
@@ -32,9 +50,9 @@ def fromkeys(iterable, value=None, /):
 
 
 @written_out(dict.popitem)
-def popitem(self, /):
-    """The last that was put there is taken out."""
-    key = list(self)[-1]
+def popitem(self, /, last=True):
+    """The last that was put there is taken out, or the first."""
+    key = list(self)[-1 if last else 0]
     item = self[key]
     del self[key]
     return key, item

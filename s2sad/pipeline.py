@@ -55,6 +55,7 @@ from s2sad.steps.joining import add, complete
 from s2sad.steps.outside_reads import refuse_stored_after_reading
 from s2sad.steps.recompute import check_rounds, check_untouched
 from s2sad.steps.shadows import check_seed
+from s2sad.steps.stand_ins import refuse_handed_out
 from s2sad.steps.texts_read_again import Again, stands_for_derivative, title_of
 
 
@@ -90,6 +91,7 @@ def derive(
     if request.picked:
         params = _rest_constant(d, fn, request, params)
     analysed = analyse(d, fn, params, extra)
+    refuse_handed_out(analysed.function, analysed.kinds)
     if not isinstance(analysed.kinds.result, K.Unknown):
         _check_result(analysed, request)
     node = _entry(d, analysed, request, d.entry)

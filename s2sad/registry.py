@@ -306,6 +306,29 @@ def written_out(
     return register
 
 
+_stands_for: dict[type, type] = {}
+
+
+def stands_for(theirs: type) -> Callable[[type], type]:
+    """Register a class whose objects stand for those of a library's class in derived code."""
+
+    def register(cls: type) -> type:
+        _stands_for[cls] = theirs
+        return cls
+
+    return register
+
+
+def stood_for(cls: type) -> type:
+    """Return the class for whose objects those of a class stand: mostly the class itself."""
+    return _stands_for.get(cls, cls)
+
+
+def is_stand_in(cls: Any) -> bool:
+    """Say whether the objects of a class stand for those of another one."""
+    return isinstance(cls, type) and cls in _stands_for
+
+
 def all_written() -> tuple[object, ...]:
     """Return the functions with a form written out in Python, in the order of registration."""
     load_rules()
@@ -735,13 +758,7 @@ def advice_for(value: object) -> str:
         column = 'each column that is used, as df["x"].to_numpy()'
         what = column if hasattr(cls, "columns") else "its values, by its method to_numpy()"
         return f"Pass {what}."
-    own = isinstance(vars(cls).get("__iter__"), types.FunctionType)
-    if not own or cls.__module__.partition(".")[0] in sys.stdlib_module_names:
-        return instead_of(cls)
-    return instead_of(cls) or (
-        f"{cls.__name__} has `__iter__`, and so counts as a container of which nothing is known: "
-        "take that method out, or give what the object holds."
-    )
+    return instead_of(cls)
 
 
 def instead_of(fn: object) -> str:
@@ -785,7 +802,7 @@ def missing(fn: Any, label: str) -> tuple[str, str]:
         return (
             f"s2sad cannot follow how this call of {label} makes an object.",
             f"Pass the arguments one by one, and let {label} have an __init__ that sets "
-            "attributes, no metaclass and no __iter__ or __new__; or make its inputs Const.",
+            "attributes, no metaclass and no __new__; or make its inputs Const.",
         )
     return f"s2sad has no derivative rule for {label}{source}", instead_of_rule(fn, label)
 

@@ -651,3 +651,59 @@ def test_what_is_rebound_and_does_not_matter_forward():
 
     assert s2sad.grad(f)(3.0) == 6.0
     assert s2sad.jvp(f, (3.0,), (1.0,)) == (9.0, 6.0)
+
+
+# --- functions that objects hold -----------------------------------------------------------------
+
+
+class Held:
+    def __init__(self, rate=None, power=1.0):
+        self.rate = rate or (lambda t: 2.0 * t)
+        self.power = power
+        self.count = 0.0
+
+    def __call__(self, t):
+        self.count = self.count + 1.0
+        return self.power * self.rate(t) * self.count
+
+
+def an_object_holds_a_closure(x, n):
+    def rate(t):
+        return x * np.sin(n * t)
+
+    held = Held(rate, n)
+    return held(x) + held(n)
+
+
+def an_object_holds_what_a_function_makes(x, n):
+    held, other = Held(make(x), n), Held()
+    return held(n) * other(x)
+
+
+def a_captured_name_changes_later(x, n):
+    k = n
+    held = Held(lambda t: t * k)
+    k = x * x
+    return held(x) * k
+
+
+def an_object_holds_what_writes(x, n):
+    total = np.zeros(2)
+
+    def rate(t):
+        total[0] += t * x
+        return total[0] * n
+
+    held = Held(rate)
+    return held(x) + held(n) + total[0] ** 2
+
+
+HELD = [
+    *(an_object_holds_a_closure, an_object_holds_what_a_function_makes),
+    *(a_captured_name_changes_later, an_object_holds_what_writes),
+]
+
+
+@pytest.mark.parametrize("fn", HELD, ids=lambda fn: fn.__name__)
+def test_objects_that_hold_closures(fn):
+    check(fn, 0.7, 1.2)

@@ -827,19 +827,6 @@ def test_a_place_is_given_once():
     assert error.at(second).place is first
 
 
-class Pair:
-    def __init__(self, x, y):
-        self.x, self.y = x, y
-
-    def __iter__(self):
-        yield from (self.x, self.y)
-
-
-def test_a_class_that_counts_as_a_container():
-    with pytest.raises(s2sad.UnsupportedError, match="Pair has `__iter__`, and so counts as"):
-        s2sad.grad(lambda v, pair: v * pair.x)(1.0, Pair(1.0, 2.0))
-
-
 # --- what cannot be read is refused where it stands, and by what it is ----------------------------
 
 

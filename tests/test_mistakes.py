@@ -28,16 +28,6 @@ class Column:
         return self._values
 
 
-class Progress:
-    """Shows how far a loop has come, as tqdm does."""
-
-    def __init__(self, items):
-        self.items = items
-
-    def __iter__(self):
-        return iter(self.items)
-
-
 COLUMN = Column(np.ones(3))
 
 
@@ -101,13 +91,6 @@ def from_a_file(x):
 
 def clock(x):
     return np.sum(x) * time.time()
-
-
-def progress(x):
-    s = 0.0
-    for i in Progress(range(3)):
-        s += x[i] ** 2
-    return s
 
 
 def iterator(x):
@@ -206,7 +189,6 @@ CASES = [
     (a_column, "it is made of an instance of Column.", "np.asarray(COLUMN)", OUTSIDE),
     (from_a_file, "np.loadtxt has no derivative", 'np.loadtxt("data.txt")', OUTSIDE),
     (clock, "it knows nothing of time.time.", "time.time()", OUTSIDE),
-    (progress, "it knows nothing of", "Progress(range(3))", "loop over the sequence itself."),
     (iterator, "it knows nothing of iter.", "iter(range(3))", "Write a `for` loop"),
     (
         too_few,

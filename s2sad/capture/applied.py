@@ -19,8 +19,10 @@ from s2sad.nodes import (
     is_constant,
     locate,
     name,
+    names_written,
     store,
     subscript,
+    substitute,
     walk,
 )
 from s2sad.stages import Ahead, SourceLike
@@ -144,8 +146,12 @@ class Applied:
         elif bound or not all(map(self.is_atom, node.args[2:])):
             source = self.settled(self.atom(source), node.args[2:])
         total = self.names.fresh("total")
+        first = self.first_apart(source) if lazy and len(node.args) == 2 else None
         if len(node.args) == 3:
             start = self.expression(node.args[2])
+        elif first is not None:
+            value, source = first
+            start = self.expression(value)
         else:
             source = self.atom(source)
             start = subscript(clone(source), constant(0))
@@ -155,11 +161,35 @@ class Applied:
         item = self.names.fresh("item")
         self.temps |= {total, item}
         step = assign(total, gast.Call(fn, [name(total), name(item)], []))
-        if lazy and len(node.args) == 3:
+        if lazy and (first is not None or len(node.args) == 3):
             self.in_rounds(source, [locate(assign(item, source.elt), source), step])
         else:
             self.inner_loop(gast.For(store(item), source, [step], [], None), node)
         return locate(name(total), node)
+
+    def first_apart(self, node: Node) -> tuple[Node, Node] | None:
+        """Return the first value of a generator over a sequence, and a generator of the others.
+
+        (f(v) for v in xs)     ->     f(xs[0]), (f(v) for v in xs[1:])
+        """
+        if not isinstance(node, gast.GeneratorExp) or len(node.generators) != 1:
+            return None
+        part = node.generators[0]
+        if part.ifs or not isinstance(part.target, gast.Name):
+            return None
+        if not isinstance(part.iter, gast.Name | gast.Attribute):
+            return None
+        whole = self.atom(part.iter)
+        if not isinstance(whole, gast.Name) or whole.id in names_written(part.target):
+            return None
+        value = substitute(node.elt, {part.target.id: subscript(clone(whole), constant(0))})
+        others = subscript(clone(whole), gast.Slice(constant(1), None, None))
+        others.ahead = True  # a copy, of a list
+        turn = gast.comprehension(part.target, others, [], 0)
+        made = gast.GeneratorExp(node.elt, [turn])
+        for n in walk(made):
+            locate(n, node)
+        return value, made
 
     def changes_nothing(self, node: Node) -> bool:
         """Say whether to evaluate, or to call, this changes nothing: it is known by rules."""

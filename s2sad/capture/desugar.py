@@ -9,7 +9,7 @@
     for p in product(xs, ys): ...     for p in list(product(xs, ys)): ...
     operator.itemgetter(1)            lambda whole: whole[1]
     operator.methodcaller("sum", 0)   lambda whole: whole.sum(0)
-    dict(a=x, b=y)                    {"a": x, "b": y}
+    dict(a=x, b=y), dict([("a", x)])  {"a": x, "b": y}, {"a": x}
     dict(zip(a, b))                   {key: item for key, item in zip(a, b)}
     with suppress(E): ...             try: ... except E: pass
     getattr(x, "a")                   x.a
@@ -21,6 +21,7 @@ Only where map and filter are read at once: elsewhere they are left as they are.
 from __future__ import annotations
 
 import builtins
+import collections
 import contextlib
 import functools
 import inspect
@@ -233,6 +234,8 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
     def visit_Call(self, node: Node) -> Node:
         self.called.add(id(node.func))
         fn = self.denoted(node.func)
+        if fn is collections.OrderedDict and self.denoted(name("dict")) is dict:
+            node.func, fn = locate(name("dict"), node.func), dict  # every dict keeps its order
         if any(fn is f for f in _READ_AT_ONCE):
             at = 1 if fn is functools.reduce else 0
             later = [*node.args[at + 1 :], *(k.value for k in node.keywords)]
@@ -262,10 +265,11 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
             return node.args[0]
         if fn is dict and len(node.args) == 1 and not node.keywords:
             return self.tabled(node)
-        if fn is dict and node.keywords and not node.args:
-            if all(k.arg is not None for k in node.keywords):
-                keys = [gast.Constant(k.arg, None) for k in node.keywords]
-                return locate(gast.Dict(keys, [k.value for k in node.keywords]), node)
+        if fn is dict and not node.args:
+            keys = [k.arg and gast.Constant(k.arg, None) for k in node.keywords]
+            return locate(gast.Dict(keys, [k.value for k in node.keywords]), node)
+        if fn is list and not node.args and not node.keywords:
+            return locate(gast.List([], gast.Load()), node)
         if fn is np.fromiter:
             return self.from_iterable(node)
         if fn is np.einsum:
@@ -398,8 +402,13 @@ class _Desugarer(gast.NodeTransformer):  # type: ignore[misc]
                 return node
             key, value = pairs.elt.elts
             return locate(gast.DictComp(key, value, pairs.generators), node)
+        if isinstance(pairs, gast.List | gast.Tuple):
+            if not all(isinstance(p, gast.Tuple) and len(p.elts) == 2 for p in pairs.elts):
+                return node
+            keys, values = [p.elts[0] for p in pairs.elts], [p.elts[1] for p in pairs.elts]
+            return locate(gast.Dict(keys, values), node)
         lazy = self.denoted(pairs.func) if isinstance(pairs, gast.Call) else None
-        if lazy is not zip and lazy is not enumerate:
+        if lazy is None or lazy is dict or not effects_of(lazy).reads:
             return node
         if (lazy is zip and len(pairs.args) != 2) or any(
             isinstance(a, gast.Starred) for a in pairs.args

@@ -67,8 +67,13 @@ def _move(body: Block, made: Node) -> None:
     if not all(map(_is_there, _read_at_once(made.value))):
         return
     start = body.index(made)
+    parts = [n for at_once in _read_at_once(made.value) for n in walk(at_once)]
+    held = any(isinstance(n, gast.Attribute) for n in parts)
     for s in body[start + 1 :]:
         if variable in names_read(s):
+            calls = [n for n in walk(s) if isinstance(n, gast.Call)]
+            if held and any(variable not in names_read(n) for n in calls):
+                return  # another call may store something else there, before
             if _put(s, variable, made.value):
                 body.remove(made)
             return
@@ -85,10 +90,15 @@ def _read_at_once(value: Node) -> list[Node]:
 
 
 def _is_there(node: Node) -> bool:
-    """Say whether an expression is the same whenever it is evaluated, or goes through what is."""
+    """Say whether an expression is the same whenever it is evaluated, or goes through what is.
+
+    An attribute is, where nothing is called meanwhile.
+    """
     if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
         known = node.func.id in ("zip", "enumerate", "reversed", "range")
         return known and all(map(_is_there, node.args))
+    if isinstance(node, gast.Attribute):
+        return _is_there(node.value)
     return isinstance(node, gast.Name | gast.Constant | gast.Lambda)
 
 

@@ -29,6 +29,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2sad.capture.construct import OBJECT_OF
 from s2sad.names import Names
 from s2sad.nodes import (
     SCOPES,
@@ -216,6 +217,8 @@ class _Unfolder:
         if outer & self.function.locals:
             return False
         outer -= shared
+        if OBJECT_OF not in ours.__globals__.keys() | theirs.__globals__.keys():
+            outer -= {OBJECT_OF}  # the derived text's own
         return ours.__globals__ is theirs.__globals__ or all(_same(ours, theirs, n) for n in outer)
 
     def reached(self, callee: Function) -> Mapping[str, str] | None:

@@ -27,19 +27,18 @@ import builtins
 import inspect
 import itertools
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
-from s2sad import kinds as K
 from s2sad.capture.desugar import denoted
+from s2sad.capture.gone_through import Objects, class_at, iter_of, named, path_of, through
 from s2sad.capture.late import read_where_made
 from s2sad.capture.read import read_generator
 from s2sad.capture.unfold import renamed
 from s2sad.errors import SourceError
-from s2sad.kinds import Kind
 from s2sad.names import Names
 from s2sad.nodes import (
     COMPREHENSIONS,
@@ -66,43 +65,45 @@ from s2sad.registry import effects_of, written_generator
 from s2sad.syntax.flow import captured_names, free_names, read_outside
 
 Noted = dict[Any, Any]
-_Objects = Mapping[str, tuple[type, tuple[str, ...]]]
-"""The classes of objects, by the names of these, and attributes that they have of their own."""
 _YIELDS = (gast.Yield, gast.YieldFrom)
 _STRANGE = (gast.Global, gast.Try, gast.Import, gast.ImportFrom, gast.Match)
 
 
-def without_yields(node: Node, fn: Any, noted: Noted, params: Mapping[str, Kind]) -> Node:
+def without_yields(node: Node, fn: Any, noted: Noted, known: Objects) -> Node:
     """Return a definition in which generator functions are written out where they are gone through.
 
-    Those of the module are `noted` by their names: the definition reads them. So are methods of its
-    parameters, by their classes and names.
+    Those of the module are `noted` by their names: the definition reads them. So are methods of
+    `known` objects, by their classes and names.
     """
+    taken = {n.id for n in walk(node) if isinstance(n, gast.Name)} | {*fn.__code__.co_names}
+    node = named(node, fn, taken)
     own = [s for s in walk(node) if isinstance(s, gast.FunctionDef) and is_generator(s)]
     inside = {id(n) for s in own if s is not node for n in walk(s)}
     outer = [n for n in walk(node) if id(n) not in inside]
     called = [n for n in outer if isinstance(n, gast.Call)]
-    given = {p: kind for p, kind in params.items() if isinstance(kind, K.Obj)}
-    classes: _Objects = {p: (kind.cls, tuple(dict(kind.fields))) for p, kind in given.items()}
-    classes = {**classes, **_made_in(node, fn)}
-    known = any(
-        _of_module(c, fn) or _of_library(c, fn) or _of_lambda(c) or _of_object(c, fn, classes)
-        for c in called
-    )
-    if not own and not known:
+    shared = [n for n in walk(node) if isinstance(n, gast.Nonlocal | gast.Global)]
+    rebound = {word for n in shared for word in n.names}
+    classes: Objects = {**known, **_made_in(node, fn)}
+    classes = {path: c for path, c in classes.items() if path.partition(".")[0] not in rebound}
+    node = through(node, fn, noted, classes)
+    yielding = any(map(inspect.isgeneratorfunction, (iter_of(cls) for cls, _ in classes.values())))
+    if (
+        not own
+        and not yielding
+        and not any(
+            _of_module(c, fn) or _of_library(c, fn) or _of_lambda(c) or _of_object(c, fn, classes)
+            for c in called
+        )
+    ):
         return node
     node = clone(node)
     taken = {n.id for n in outer if isinstance(n, gast.Name)}
     taken |= {n.name for n in outer if isinstance(n, gast.FunctionDef)}
     taken |= set().union(*map(free_names, own))
     taken |= {*fn.__code__.co_names, *fn.__code__.co_freevars}
-    shared = [n for n in walk(node) if isinstance(n, gast.Nonlocal | gast.Global)]
-    rebound = {word for n in shared for word in n.names}
-    hidden = rebound | (block_writes(node.body) & params.keys())
-    classes = {n: cls for n, cls in classes.items() if n not in hidden}
     worker = _Writer(fn, Names(taken), _Outside(noted, rebound, classes))
     worker.scope(node)
-    return node
+    return through(node, fn, noted, classes)  # what is written out goes through objects, too
 
 
 def is_generator(fn: Node) -> bool:
@@ -131,11 +132,12 @@ def _of_module(node: Node, fn: Any, hidden: set[str] | None = None) -> types.Fun
     return found if known and found.__globals__ is fn.__globals__ else None
 
 
-def _of_object(node: Node, fn: Any, classes: _Objects) -> types.FunctionType | None:
+def _of_object(node: Node, fn: Any, classes: Objects) -> types.FunctionType | None:
     """Return the generator function that is the method of an object that a call calls."""
-    owner = node.func.value if isinstance(node.func, gast.Attribute) else None
-    cls, own = classes.get(getattr(owner, "id", ""), (object, ()))
-    if owner is None or node.func.attr in own:
+    if not isinstance(node.func, gast.Attribute):
+        return None
+    cls, own = class_at(node.func.value, classes)
+    if node.func.attr in own:
         return None
     found = inspect.getattr_static(cls, node.func.attr, None)
     if not inspect.isgeneratorfunction(found) or found.__closure__:
@@ -143,7 +145,7 @@ def _of_object(node: Node, fn: Any, classes: _Objects) -> types.FunctionType | N
     return found if found.__globals__ is fn.__globals__ else None
 
 
-def _made_in(node: Node, fn: Any) -> _Objects:
+def _made_in(node: Node, fn: Any) -> Objects:
     """Return the classes of objects that a function makes, and calls by one name each."""
     counts = count_writes(node.body)
     found: dict[str, tuple[type, tuple[str, ...]]] = {}
@@ -176,7 +178,7 @@ class _Outside:
 
     noted: Noted
     rebound: set[str]
-    classes: _Objects
+    classes: Objects
 
 
 class _Stays(Exception):
@@ -416,6 +418,8 @@ class _Writer:
 
     def passed(self, node: Node, hidden: set[str] | None = None) -> _Passed | None:
         """Return what an expression goes through, where a generator function yields that."""
+        if iter_of(class_at(node, self.outside.classes)[0]) is not None:
+            node = locate(gast.Call(attribute(clone(node), "__iter__"), [], []), node)
         if not isinstance(node, gast.Call):
             return None
         hidden = hidden or set()
@@ -439,7 +443,7 @@ class _Writer:
         """Return the generator function that is a method of a parameter, where that is at hand."""
         inner = hidden.union(*(scope.locals for scope in self.scopes[1:]))
         fn = _of_object(node, self.fn, self.outside.classes)
-        return None if fn is None or node.func.value.id in inner else fn
+        return None if fn is None or path_of(node.func.value).partition(".")[0] in inner else fn
 
     def definition(self, node: Node, hidden: set[str], every: set[str]) -> Node | None:
         """Return the definition of the generator function that a call calls."""
@@ -474,7 +478,7 @@ class _Writer:
                 raise _Stays
             return made
         self.names.take(*captured_names(made))
-        cls = None if method is None else self.outside.classes[node.func.value.id][0]
+        cls = None if method is None else class_at(node.func.value, self.outside.classes)[0]
         self.outside.noted[word if cls is None else (cls, node.func.attr)] = fn
         return made
 

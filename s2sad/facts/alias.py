@@ -14,13 +14,15 @@ from typing import Any, Literal
 import gast
 
 from s2sad import kinds as K
-from s2sad import registry
+from s2sad import registry, runtime
 from s2sad.facts.marks import is_marks
 from s2sad.facts.memory import Returned, captured, given_back, shares_nothing, sources
+from s2sad.known.built import plain_fields
 from s2sad.nodes import (
     Block,
     Node,
     all_inside,
+    attribute,
     block_writes,
     constant,
     count_writes,
@@ -66,7 +68,8 @@ def alias(
     """Return who shares memory with whom in a function whose writes in place are known.
 
     `returned(call)` gives the arguments, as nodes, of which the result of a called user's function
-    may hold memory, and of TWICE and STOPPED what is true of it; or None where nothing is known
+    may hold memory, of TWICE and STOPPED what is true of it, and of an object that is made there
+    the attributes, with the arguments of which each may hold memory; or None where nothing is known
     about the callee. `rebinding` are statements
     `s += t` that make a new value. What is `visible` has a shadow of the caller's: its final
     content counts as read. `viewed(call)` gives the view of an argument that the result surely
@@ -165,6 +168,14 @@ def _structures(
             facts.slots |= facts.partners(w.statement, w.base) & function.locals
 
 
+def _holds_no_array(kind: K.Kind) -> bool:
+    """Say whether a value is a number or a word, or holds nothing else."""
+    plain = isinstance(kind, K.Num | K.Str | K.NoneKind)
+    return plain or (
+        kind.structure and bool(kind.inside) and all(map(_holds_no_array, kind.inside))
+    )
+
+
 def _of_outside(kinds: KindFacts, variable: str) -> list[K.Kind]:
     """Return the kinds that a variable from outside has where it is read."""
     read = [k for n, k in kinds.of.items() if isinstance(n, gast.Name) and n.id == variable]
@@ -226,6 +237,7 @@ class _Walker:
         for w in writes:
             self.writes.setdefault(w.statement, []).append(w)
         self.breaks: list[list[State]] = []
+        self.numbers: frozenset[str] | None = None
         self.captured: frozenset[str] = NOBODY
         for s in function.node.body:
             for n in walk(s):
@@ -379,6 +391,8 @@ class _Walker:
         pairs.unite(bits((ghost,)), pairs.bits(n))
         partners = pairs.around(given)
         partners &= ~bits(self._elsewhere(link, pairs, links))
+        if isinstance(after, K.Array):
+            partners &= ~bits(self._numbers_outside())
         if n in given:
             partners |= bits((ghost,))
         if not K.holds_more(after):
@@ -393,7 +407,55 @@ class _Walker:
             link = item
         if link is not None:
             links[n] = link
+        if K.holds_more(after):
+            links = {**links, **self._parts_outside(n, value, after, state[0])}
         return pairs, links
+
+    def _parts_outside(self, n: str, value: Node, owner: K.Kind, pairs: Pairs) -> Links:
+        """Return, of a structure that is made here, the one part that holds memory from outside.
+
+        By that memory's name and "@in": it may be reached through this part alone.
+        """
+        held: dict[str, list[Node]] = {}
+        for part, nodes in self._made_of(n, value):
+            given = frozenset[str]().union(*(sources(node, self.kinds) for node in nodes))
+            met = given.union(*(pairs.get(m, NOBODY) for m in given))
+            for m in met - self.function.locals:
+                held.setdefault(m, []).append(part)
+        return {
+            f"{m}@in": _link_to(parts[0], n, owner)
+            for m, parts in held.items()
+            if len(parts) == 1 and "@" not in m
+        }
+
+    def _made_of(self, n: str, value: Node) -> list[tuple[Node, list[Node]]]:
+        """Return the parts of a structure that is made here, with what each is made of."""
+        whole = name(n)
+        if isinstance(value, gast.Dict) and all(isinstance(k, gast.Constant) for k in value.keys):
+            pairs = zip(value.keys, value.values, strict=True)
+            return [(subscript(whole, constant(k.value)), [v]) for k, v in pairs]
+        if isinstance(value, gast.Tuple):
+            return [(subscript(whole, constant(i)), [v]) for i, v in enumerate(value.elts)]
+        if not isinstance(value, gast.Call):
+            return []
+        named = {k.arg: k.value for k in value.keywords if k.arg}
+        if self.kinds.objects.get(value.func) is runtime.object_of:
+            return [(attribute(whole, f), [v]) for f, v in named.items()]
+        fields = plain_fields(getattr(self.kinds.of.get(value.func), "value", None))
+        if fields is not None and len(value.args) + len(named) == len(fields):
+            every = dict(zip(fields, value.args, strict=False)) | named
+            return [(attribute(whole, f), [v]) for f, v in every.items()]
+        found = self.returned(value)
+        return [] if found is None else [(attribute(whole, f), v) for f, v in found[2].items()]
+
+    def _numbers_outside(self) -> frozenset[str]:
+        """Return the names from outside of what holds no array: none can be a part of it."""
+        if self.numbers is None:
+            free = names_read(self.function.node) - self.function.locals
+            self.numbers = frozenset(
+                n for n in free if all(map(_holds_no_array, _of_outside(self.kinds, n)))
+            )
+        return self.numbers
 
     def _stopped(self, n: str, value: Node, kind: K.Kind) -> frozenset[str]:
         """Return what marks memory that a name, or the result of a call, has no derivative of."""
@@ -413,8 +475,10 @@ class _Walker:
         if TWICE in known:
             return NOBODY
         found = set()
-        for n in known & links.keys():
-            part = links[n]
+        for n in known:
+            part = links.get(n) or links.get(f"{n}@in")
+            if part is None:
+                continue
             while part.base != link.base and part.base in links:
                 part = links[part.base]
             if part.base == link.base and _other_item(part.value, link.value):

@@ -68,6 +68,11 @@ def homes_of(body: Block, parts: Parts, params: tuple[str, ...]) -> Homes:
     put = put_into(body)
     counts = count_writes(body, params) if parts or put else {}
     homes = {n: found[0] for n, found in parts.items() if counts.get(n, 1) == 1}
+    for s in all_inside(body) if homes else ():
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+            other = getattr(s.value, "id", "")  # t = s, where s is rows[i]
+            if other in homes and counts.get(s.targets[0].id) == counts.get(other) == 1:
+                homes.setdefault(s.targets[0].id, homes[other])
     return {**{n: place for n, place in put.items() if counts.get(n) == 1}, **homes}
 
 

@@ -7,6 +7,7 @@ max(tools, key=use)           max_called(tools, key=use), where a call of it wri
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -30,15 +31,19 @@ def library_form(
     call has nothing to do with derivatives, or how it is called is not known.
     """
     fn, args = facts.objects.get(node.func), list(node.args)
+    if fn is None:
+        fn = getattr(facts.of.get(node.func), "value", None)
+        fn = fn if isinstance(fn, type) else None
     if fn is None and isinstance(node.func, gast.Attribute):
         owner = node.func.value
         cls = _CLASSES.get(type(facts.of.get(owner)))
         if cls is None:
             return None, []
-        fn, args = getattr(cls, node.func.attr, None), [owner, *args]
+        ordered = getattr(OrderedDict, node.func.attr, None) if cls is dict else None
+        fn, args = getattr(cls, node.func.attr, ordered), [owner, *args]
     given = [facts.of.get(a, K.UNKNOWN) for a in (*args, *(k.value for k in node.keywords))]
     concerned = any(K.differentiable(k) or isinstance(k, K.LocalFunction | K.Known) for k in given)
-    if fn is None or not concerned:
+    if fn is None or not (concerned or isinstance(fn, type)):
         return None, []
     form = registry.written_form(fn, writing=True)
     if form is not None and writes():
@@ -46,7 +51,7 @@ def library_form(
     form = registry.written_form(fn)
     if form is not None:
         return (None if form[1] else form[0]), args
-    served = not isinstance(facts.of.get(node), K.Unknown)
+    served = bool(given) and not isinstance(facts.of.get(node), K.Unknown)
     if not served and not any(isinstance(k, K.Unknown | K.Unbound) for k in given):
         form = registry.written_form(fn, beside=True)
     return (None if form is None else form[0]), args

@@ -55,7 +55,7 @@ from s2sad.syntax.fresh import makes_new
 
 shares_nothing = K.shares_nothing
 Summary = Callable[[Any, Any], "tuple[list[Any], list[Any], Kind, frozenset[str]] | None"]
-Returned = Callable[[Any], "tuple[list[Any], frozenset[str]] | None"]
+Returned = Callable[[Any], "tuple[list[Any], frozenset[str], dict[str, list[Any]]] | None"]
 
 _LIBRARIES = ("numpy", "scipy", "cupy", "cupyx", "s2sad", "logging")
 _CONTROL = "s2sad.control"  # as good as the user's

@@ -40,8 +40,8 @@ def rebase(kind: Kind, path: str, known: Lengths | None = None) -> Kind:
     if isinstance(kind, K.Num) and not hasattr(kind, "lasting"):
         dim = _renamed(kind.dim or K.fresh_dim(), path, known) if kind.type == "int" else None
         return K.Num(kind.type, kind.dtype, K.MISSING, dim)
-    if isinstance(kind, K.List) and kind.items is None:
-        kind = K.List(kind.item)
+    if isinstance(kind, K.List) and kind.items is None and not isinstance(kind.item, K.Obj):
+        kind = K.List(kind.item)  # of a display of objects, a callee may make a tuple
     if kind.inside:
         own = None if K.EACH in kind.steps else known
         return kind.rebuilt(rebase(part.kind, path + part.path, own) for part in kind.parts)

@@ -10,6 +10,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.libraries import is_installed
 from s2sad.known.open_dicts import surely_has
@@ -184,7 +185,7 @@ def _isinstance_truth(value: Kind | None, cls: Kind | None) -> bool | None:
     if wanted is None or actual is None:
         return None
     try:
-        return issubclass(actual, wanted)
+        return issubclass(registry.stood_for(actual), wanted)
     except TypeError:
         return None
 

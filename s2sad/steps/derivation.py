@@ -18,6 +18,7 @@ from s2sad.capture.choose import choose
 from s2sad.capture.classes import is_lifted, without_classes
 from s2sad.capture.construct import OBJECT_OF
 from s2sad.capture.desugar import check_parent
+from s2sad.capture.gone_through import Objects
 from s2sad.capture.moved import moved
 from s2sad.capture.normalise import normalise
 from s2sad.capture.read import read, unwrap
@@ -83,7 +84,16 @@ from s2sad.known.built import run_by_making
 from s2sad.known.pieces import count
 from s2sad.known.unread import LOOKED_UP, unread
 from s2sad.names import Names
-from s2sad.nodes import Node, clone, names_read, operands, substitute, tuple_, with_extra
+from s2sad.nodes import (
+    Node,
+    block_writes,
+    clone,
+    names_read,
+    operands,
+    substitute,
+    tuple_,
+    with_extra,
+)
 from s2sad.stages import (
     STOPPED,
     STOPPED_WHOLE,
@@ -111,8 +121,10 @@ from s2sad.steps.callables import (
     local_source,
     signature_of,
 )
+from s2sad.steps.met import Met, objects_of
 from s2sad.steps.reaching import Reaching
 from s2sad.steps.refs import Refs
+from s2sad.steps.stand_ins import holds_stand_in, makes_stand_in, refuse_made_elsewhere
 from s2sad.steps.texts_read_again import Again, Part, stands_for_derivative
 from s2sad.steps.words import Words
 from s2sad.steps.work import Work
@@ -270,27 +282,40 @@ def analyse(
     if getattr(source.node, "makes", None) is not None:
         words.known[OBJECT_OF] = runtime.object_of
     taken_ = taken | {*d.refs.modules, *d.refs.functions}
-    outside: dict[Any, Any] = {}
-    node = written if inner else without_yields(written, source.fn, outside, params)
-    node = with_extra(node, extra)
-    function = normalise(source, node, taken_, None if d.forward else words.helper)
-    check_parent(source, params)
     # What derived text reads outside, the text it was derived from reads there, too.
     seen = {} if source.fn in d.read_as else d.seen.setdefault(source.fn, {})
-    seen.update({n: met for n, met in outside.items() if isinstance(n, str)})
-    d.members.update({n: met for n, met in outside.items() if not isinstance(n, str)})
+
+    def normal(known: Objects) -> Function:
+        outside: dict[Any, Any] = {}
+        node = written if inner else without_yields(written, source.fn, outside, known)
+        seen.update({n: met for n, met in outside.items() if isinstance(n, str)})
+        d.members.update({n: met for n, met in outside.items() if not isinstance(n, str)})
+        node = with_extra(node, extra)
+        return normalise(source, node, taken_, None if d.forward else words.helper)
+
+    hidden = block_writes(written.body)
+    met = Met(normal, objects_of({n: [k] for n, k in params.items() if n not in hidden}))
+    function = normal(met.known)
+    check_parent(source, params)
     scope = Scope(source.fn, function.locals, seen, d.members, words.known, d.stands)
     scope.by_value, scope.parts_known = d.by_value, d.parts_known
     scope.step = partial(d.work.step, source)
     try:
         with d.work.allowed(source, key, outermost, d.endless):
-            analysed = _Analysis(d, key, scope, words, taken, params, outermost).of(function)
+            whole = _Analysis(d, key, scope, words, taken, params, met)
+            analysed = whole.of(function, outermost)
     finally:
         d.open.pop(key, None)  # who asks again after a failure is no recursion
         d.left_open.pop(key, None)
     d.names.take(*analysed.function.locals)
+    refuse_made_elsewhere(analysed.function, analysed.kinds, partial(_callee_of, d, analysed))
     d.analysed[key] = analysed
     return analysed
+
+
+def _callee_of(d: Derivation, a: Analysed, call: Node) -> tuple[Function, KindFacts] | None:
+    called = called_by(d, a, call)
+    return None if called is None else (called.callee.function, called.callee.kinds)
 
 
 def _without_classes(d: Derivation, source: Any, inner: bool) -> Any:
@@ -318,10 +343,12 @@ class _Analysis:
     words: Words
     taken: set[str]
     params: Mapping[str, Kind]
-    outermost: bool
+    met: Met
+    outermost: bool = False
 
-    def of(self, function: Function) -> Analysed:
+    def of(self, function: Function, outermost: bool) -> Analysed:
         """Return the function as plain as it gets, with its kinds."""
+        self.outermost = outermost
         function, facts = self._settled(function)
         for last in (read_before, in_place):
             written = last(function, facts, self.taken)
@@ -351,7 +378,7 @@ class _Analysis:
             done = alone or deep or alike(known, {"": result, **left})
             if not done:  # what has asked for it knew less than it gives
                 d.analysed = before
-            changed = self._more_plainly(function, facts)
+            changed = self.met.more(facts) or self._more_plainly(function, facts)
             if changed is not None:
                 function = changed
                 d.analysed = d.analysed if alone else before
@@ -570,17 +597,31 @@ def made_here(d: Derivation, facts: KindFacts) -> Made:
     """Return what tells the calls that make inner functions, and of what they are made."""
 
     def made(s: Node, node: Node) -> Bound | None:
-        target = facts.of.get(node.func, K.UNKNOWN)
-        if not K.holds_more(facts.of.get(node, K.NONE)):
+        target = made_by(facts.of.get(node.func, K.UNKNOWN))
+        if not K.holds_more(facts.of.get(node, K.NONE)) or not _has_text(d, target):
             return None
-        if isinstance(target, K.Known) and not isinstance(target.value, types.FunctionType):
+        method = getattr(target, "value", None)
+        of_class = isinstance(method, types.MethodType) and isinstance(method.__self__, type)
+        of_class = of_class and isinstance(node.func, gast.Attribute)
+        if isinstance(target, K.Known) and not (of_class or isinstance(method, types.FunctionType)):
             return None
-        found = _bound_call(d, facts, s, node, target, list(node.args))
-        if found is None or outlives(found[0].kinds.result) == found[0].kinds.result:
+        brought = (node.func.value,) if of_class else ()  # the class, which its method is given
+        found = _bound_call(d, facts, s, node, target, list(node.args), brought)
+        if found is None:
             return None
-        return found[0].function, found[1]
+        made, result = found[0], found[0].kinds.result
+        if outlives(result) != result:
+            return made.function, found[1]
+        stands = holds_stand_in(result) and makes_stand_in(made.function, made.kinds)
+        return (made.function, found[1]) if stands else None
 
     return made
+
+
+def _has_text(d: Derivation, target: Any) -> bool:
+    """Say whether the text of a function, or of what makes an object, means the same here."""
+    made = hasattr(getattr(target, "node", None), "makes")
+    return not made or d.refs.function(runtime.object_of) == OBJECT_OF
 
 
 def writing_calls(d: Derivation, facts: KindFacts, apart: Collection[str]) -> Made:
@@ -611,12 +652,13 @@ def writing_calls(d: Derivation, facts: KindFacts, apart: Collection[str]) -> Ma
         made = hasattr(getattr(target, "node", None), "makes")
         bound = s.targets if made and isinstance(s, gast.Assign) else []
         kept = kept or any(getattr(a, "id", None) in apart for a in (*parts, *bound))
+        kept = kept or _gathers_functions(target, given[1:])
         if not kept and not any(map(holds_container, given)):
             return None
         found = _bound_call(d, facts, s, node, target, args)
         if found is None or not (kept or stores_into_arguments(d, found[0])):
             return None
-        if made and d.refs.function(runtime.object_of) != OBJECT_OF:
+        if not _has_text(d, target):
             return None
         if isinstance(target, K.LocalFunction):
             again = getattr(target.node, "name", "") in dict(target.links)
@@ -625,6 +667,15 @@ def writing_calls(d: Derivation, facts: KindFacts, apart: Collection[str]) -> Ma
         return None if again else (found[0].function, found[1])
 
     return written
+
+
+def _gathers_functions(target: Kind, given: list[Kind]) -> bool:
+    """Say whether a call may put an inner function that captures variables into *args or **kw."""
+    signature = signature_of(getattr(target, "value", target))
+    if signature is None or all(outlives(k) == k for k in given):
+        return False
+    starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return any(p.kind in starred for p in signature.parameters.values())
 
 
 def formula_calls(d: Derivation, facts: KindFacts) -> Made:
@@ -667,7 +718,13 @@ def library_calls(d: Derivation, a: Analysed) -> Made:
 
 
 def _bound_call(
-    d: Derivation, facts: KindFacts, s: Node, node: Node, target: Kind, args: list[Node]
+    d: Derivation,
+    facts: KindFacts,
+    s: Node,
+    node: Node,
+    target: Kind,
+    args: list[Node],
+    brought: tuple[Node, ...] = (),
 ) -> tuple[Analysed, dict[str, Any]] | None:
     """Return the function that a call runs, analysed, and the node that each parameter gets."""
     keywords = list(getattr(node, "keywords", ()))
@@ -686,7 +743,7 @@ def _bound_call(
     if d.again is not None and not d.forward:
         if d.again.gradient(d, callee.scope.fn) is not None:
             return None  # its reverse is better known than by reading it
-    arguments = signature.bind(*args, **{k.arg: k.value for k in keywords}).arguments
+    arguments = signature.bind(*brought, *args, **{k.arg: k.value for k in keywords}).arguments
     given: dict[str, Any] = dict(extra)
     for p in signature.parameters.values():
         value = arguments.get(p.name, p.default)
@@ -694,6 +751,9 @@ def _bound_call(
             value = gast.Constant(value, None)
         if p.kind is inspect.Parameter.VAR_POSITIONAL:
             value = tuple_([] if value is p.empty else list(value))
+        if p.kind is inspect.Parameter.VAR_KEYWORD:
+            table = {} if value is p.empty else value
+            value = gast.Dict([gast.Constant(n, None) for n in table], list(table.values()))
         if not isinstance(value, gast.AST):
             return None
         given.setdefault(p.name, value)
@@ -788,7 +848,7 @@ def _look_at_memory(d: Derivation, a: Analysed) -> Memory:
             d.noted[call] = called.notes()
         return _written_by(d, a, call, called, lasting)
 
-    def returned(call: Any) -> tuple[list[Any], frozenset[str]] | None:
+    def returned(call: Any) -> _Given | None:
         return _returned_by(d, a, call)
 
     def viewed(call: Any) -> tuple[Node, Node] | None:
@@ -883,26 +943,53 @@ def _gives_gradient(d: Derivation, a: Analysed, call: Any) -> bool:
     return d.again is not None and d.again.gradient(d, fn) is not None
 
 
-def _returned_by(d: Derivation, a: Analysed, call: Any) -> tuple[list[Any], frozenset[str]] | None:
-    """Return the arguments of a call of which the result may hold memory, and marks of that."""
+_Given = tuple[list[Any], frozenset[str], dict[str, list[Any]]]
+
+
+def _returned_by(d: Derivation, a: Analysed, call: Any) -> _Given | None:
+    """Return the arguments of a call of which the result may hold memory, and marks of that.
+
+    With them stand those of which each attribute of an object may, where the call makes one.
+    """
     if a.kinds.objects.get(call.func) is runtime.object_of:
         return None
     if runs_rounds(a.kinds.objects.get(call.func)) or _gives_gradient(d, a, call):
-        return [], frozenset()
+        return [], frozenset(), {}
     called = called_by(d, a, call)
     if called is None or not called.memory.known:
         return None
-    result = called.memory.aliases.result
-    outside = {n for n in result if "@" not in n and n not in called.memory.local}
-    nodes = called.nodes({n[:-4] for n in result if n.endswith("@arg")})
     callee = called.callee.scope.fn
-    for n in sorted(outside):
-        same = callee.__globals__ is a.scope.fn.__globals__ and n not in a.function.locals
-        same = same and n not in callee.__code__.co_freevars
-        nodes.append(
-            gast.Name(n if same else f"{callee.__qualname__}.{n}", gast.Load(), None, None)
-        )
-    return nodes, result & {TWICE, STOPPED, STOPPED_WHOLE}
+
+    def nodes_of(held: frozenset[str]) -> list[Any]:
+        outside = {n for n in held if "@" not in n and n not in called.memory.local}
+        nodes = called.nodes({n[:-4] for n in held if n.endswith("@arg")})
+        for n in sorted(outside):
+            same = callee.__globals__ is a.scope.fn.__globals__ and n not in a.function.locals
+            same = same and n not in callee.__code__.co_freevars
+            word = n if same else f"{callee.__qualname__}.{n}"
+            nodes.append(gast.Name(word, gast.Load(), None, None))
+        return nodes
+
+    result = called.memory.aliases.result
+    parts = {f: nodes_of(held) for f, held in _parts_of_result(called).items()}
+    return nodes_of(result), result & {TWICE, STOPPED, STOPPED_WHOLE}, parts
+
+
+def _parts_of_result(called: _Called) -> dict[str, frozenset[str]]:
+    """Return what the attributes of an object share memory with, where a call makes one last."""
+    body = called.callee.function.node.body
+    last = body[-2] if len(body) > 1 else body[-1]
+    value = getattr(last, "value", None)
+    if not isinstance(value, gast.Call) or not isinstance(last, gast.Assign):
+        return {}
+    if called.callee.kinds.objects.get(value.func) is not runtime.object_of:
+        return {}
+    pairs = called.memory.aliases.pairs_before[last]
+    parts: dict[str, frozenset[str]] = {}
+    for k in value.keywords:
+        met = names_read(k.value)
+        parts[str(k.arg)] = frozenset(met).union(*(pairs.get(n, frozenset()) for n in met))
+    return parts
 
 
 def _viewed_by(d: Derivation, a: Analysed, call: Any) -> tuple[Node, Node] | None:

@@ -12,6 +12,7 @@ here each name that derived code leaves open becomes something the file says its
 from __future__ import annotations
 
 import builtins
+import inspect
 import textwrap
 import types
 from collections.abc import Callable, Mapping
@@ -22,6 +23,7 @@ import gast
 import numpy as np
 
 from s2sad import kinds as K
+from s2sad import registry
 from s2sad.emitted.mistaken import kind_error
 from s2sad.errors import SourceError
 from s2sad.kinds import MISSING, Kind
@@ -257,6 +259,8 @@ class _Linker:
             self.imports.append(_import(value.__name__, final))
         elif self._is_copied(value, captured):
             self._copy(final, value)
+        elif registry.is_stand_in(value):
+            self._copy_class(final, value)
         else:
             self._import_from(final, name, value, fn, captured)
 
@@ -305,6 +309,20 @@ class _Linker:
         self._settle_defaults(node, fn)
         without_ours(node, denoted_in(fn, cells))
         self._link(node, fn, cells, set())
+        self.functions.append(node)
+
+    def _copy_class(self, final: str, cls: type) -> None:
+        """Copy a class of rules/, which is a dataclass and reads nothing from outside."""
+        node = gast.parse(inspect.getsource(cls)).body[0]
+        word = dataclass.__name__
+        made = self.names.fresh(word)
+        alias = gast.alias(word, None if made == word else made)
+        self.imports.append(gast.ImportFrom("dataclasses", [alias], 0))
+        node.name = final
+        told = [n for n in node.decorator_list if getattr(n.func, "id", "") == word]
+        for n in told:
+            n.func = gast.Name(made, gast.Load(), None, None)
+        node.decorator_list = told
         self.functions.append(node)
 
     def _refuse_global(self, node: Node, fn: types.FunctionType) -> None:
