@@ -34,8 +34,8 @@ class Flows:
     beside which, an array is written: a list that grows is written, the arrays in it are not.
     `classes` name the memory of what is written, `part_of` says of what a value is read, or what it
     is. What may be one memory, and hold a derivative, is a group: derivatives flow from each of
-    these to all. `carried` are the results of loops, each with what its loop carries. What is `lost`
-    is written, but nobody knows what it is: it may be a part of anything, of the result, too.
+    these to all. `carried` are the results of loops, each with what its loop carries. Nobody knows
+    what it is that is written in what is `lost`: it may be a part of the result, too.
     """
 
     out: dict[Var, set[Var]] = field(default_factory=dict)
