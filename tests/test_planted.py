@@ -19,7 +19,17 @@ import pytest
 import s2sad
 from s2sad import kinds as K
 from s2sad.capture import normalise as normalise_module
-from s2sad.ir import first_terms, flows, folding, gathered, handed_last, needs, simpler, to_tree
+from s2sad.ir import (
+    first_terms,
+    flows,
+    folding,
+    gathered,
+    handed_last,
+    handings,
+    needs,
+    simpler,
+    to_tree,
+)
 from s2sad.linear import (
     both_sweeps,
     cotangents_of,
@@ -29,6 +39,7 @@ from s2sad.linear import (
     reverse_pairs,
     rounds,
     slots,
+    structural_zeros,
     sweep_state,
     turned_regions,
 )
@@ -43,6 +54,15 @@ W3 = "np.array([1.1, 0.6, -0.8])"
 
 # name: (text of f and what it calls, its arguments, the active positions)
 PICKED = {
+    "a mask before a root": (
+        """
+        def f(x):
+            y = np.sqrt(x)
+            return np.sum(np.where(x > 0.5, 2.0 * np.log(y), 0.0))
+        """,
+        "(np.array([0.0, 1.0, 2.0]),)",
+        (0,),
+    ),
     "loop with else": (
         """
         def f(x):
@@ -398,7 +418,17 @@ def kinds_take_what_comes_first_where_paths_meet(m):
 
 
 def activity_forgets_what_a_loop_carries_around(m):
-    m.setattr(flows._Walk, "carried", lambda self, params, starts, ends: None)
+    original = flows.handings
+
+    def plant(block):
+        carried = {param for _, param in handings.carried(block)}
+        return [s for s in original(block) if getattr(s, "target", None) not in carried]
+
+    m.setattr(flows, "handings", plant)
+
+
+def zeros_forget_masks(m):
+    m.setattr(structural_zeros._Walk, "masks", lambda self, op, operand: False)
 
 
 def alias_forgets_views(m):
@@ -502,6 +532,7 @@ PLANTS = [
     normalise_assigns_a_tuple_one_by_one,
     kinds_take_what_comes_first_where_paths_meet,
     activity_forgets_what_a_loop_carries_around,
+    zeros_forget_masks,
     alias_forgets_views,
     fence_is_off,
     what_reads_memory_is_asked_again,

@@ -11,6 +11,7 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -144,7 +145,8 @@ class Expressions:
         for operand in operands:
             kind = self.facts.of.get(operand)
             if isinstance(kind, K.Unknown) and kind.why and not self.mistakes.is_given(kind):
-                return kind
+                called = isinstance(node, gast.Call)  # of another class than what is called
+                return replace(kind, cls=None) if called else kind
         error = self.mistakes.of(node)
         return K.UNKNOWN if error is None else blamed(error)
 

@@ -652,7 +652,8 @@ def writing_calls(d: Derivation, facts: KindFacts, apart: Collection[str]) -> Ma
         made = hasattr(getattr(target, "node", None), "makes")
         bound = s.targets if made and isinstance(s, gast.Assign) else []
         kept = kept or any(getattr(a, "id", None) in apart for a in (*parts, *bound))
-        kept = kept or _gathers_functions(target, given[1:])
+        words = [k.arg for k in getattr(node, "keywords", ())]
+        kept = kept or _gathers_functions(target, given[1:], words)
         if not kept and not any(map(holds_container, given)):
             return None
         found = _bound_call(d, facts, s, node, target, args)
@@ -669,13 +670,21 @@ def writing_calls(d: Derivation, facts: KindFacts, apart: Collection[str]) -> Ma
     return written
 
 
-def _gathers_functions(target: Kind, given: list[Kind]) -> bool:
-    """Say whether a call may put an inner function that captures variables into *args or **kw."""
+def _gathers_functions(target: Kind, given: list[Kind], words: list[str | None]) -> bool:
+    """Say whether a call may put an inner function that captures variables into *args or **kw.
+
+    The last of what is `given` goes by `words`.
+    """
     signature = signature_of(getattr(target, "value", target))
     if signature is None or all(outlives(k) == k for k in given):
         return False
+    names = signature.parameters
     starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return any(p.kind in starred for p in signature.parameters.values())
+    places = sum(p.kind not in (*starred, inspect.Parameter.KEYWORD_ONLY) for p in names.values())
+    count = len(given) - len(words)
+    named = [k for w, k in zip(words, given[count:], strict=True) if w not in names]
+    gathered = [*given[places:count], *named]
+    return any(outlives(k) != k for k in gathered)
 
 
 def formula_calls(d: Derivation, facts: KindFacts) -> Made:
@@ -738,8 +747,8 @@ def _bound_call(
     fn, params, extra = bound
     callee = d.analysed.get(analysis_key(fn, params, tuple(n for n, _ in extra)))
     signature = signature_of(fn)
-    if callee is None or signature is None:
-        return None
+    if callee is None or signature is None or isinstance(callee.kinds.result, K.Unbound):
+        return None  # what gives nothing on any path refuses the call
     if d.again is not None and not d.forward:
         if d.again.gradient(d, callee.scope.fn) is not None:
             return None  # its reverse is better known than by reading it
