@@ -515,15 +515,23 @@ def array_names(rule: Rule) -> tuple[str, ...]:
 _methods: dict[str, object] = {}
 _properties: dict[str, object] = {}
 _zero_methods: set[str] = set()
+_still: set[str] = set()
 
 
 def array_methods(
-    methods: dict[str, object], properties: dict[str, object], zero: frozenset[str]
+    methods: dict[str, object],
+    properties: dict[str, object],
+    zero: frozenset[str],
+    still: frozenset[str],
 ) -> None:
-    """Declare the functions whose rules serve ndarray's methods, and methods of derivative 0."""
+    """Declare the functions whose rules serve ndarray's methods and properties.
+
+    No derivative flows through the methods in `zero`, nor through the properties in `still`.
+    """
     _methods.update(methods)
     _properties.update(properties)
     _zero_methods.update(zero)
+    _still.update(still)
 
 
 def method_function(name: str) -> object | None:
@@ -544,6 +552,12 @@ def is_zero_method(name: str) -> bool:
     """Return whether no derivative flows through an array method."""
     load_rules()
     return name in _zero_methods
+
+
+def is_still_property(name: str) -> bool:
+    """Return whether no derivative flows through an array property: its shape, or its flags."""
+    load_rules()
+    return name in _still
 
 
 @dataclass(frozen=True)

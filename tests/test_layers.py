@@ -108,7 +108,7 @@ def mixed_with_functions(w, x):
 
 
 def test_objects_and_functions_in_one_list_are_refused():
-    with pytest.raises(s2sad.UnsupportedError):
+    with pytest.raises(s2sad.UnsupportedError, match="an instance of Linear on one path"):
         s2sad.grad(mixed_with_functions)(W, X)
 
 

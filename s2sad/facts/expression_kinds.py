@@ -71,7 +71,7 @@ from s2sad.facts.scope import Scope, are_names, dotted_path, undecorated
 from s2sad.facts.slices import Slices, grid_kind
 from s2sad.facts.texts import text_method
 from s2sad.facts.trees import tree_kind
-from s2sad.facts.value_kinds import given_by, is_value, value_made
+from s2sad.facts.value_kinds import is_value, value_made, value_method
 from s2sad.inside import hook_here, within_gradient
 from s2sad.kinds import MISSING, Kind
 from s2sad.known.generators import GENERATORS, generator_of
@@ -733,8 +733,8 @@ class Expressions:
             return object_method(owner, attr, args, keywords)
         if isinstance(owner, K.Unknown) and owner.cls in GENERATORS:
             return drawn(owner.cls, attr, args, keywords)
-        if isinstance(owner, K.Unknown) and is_value(owner):
-            return given_by(getattr(owner.cls, attr, None), [owner, *args], keywords)
+        if is_value(owner):
+            return value_method(owner, attr, args, keywords)
         return method_unknown(self.scope, owner, attr)
 
 

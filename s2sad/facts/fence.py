@@ -112,6 +112,9 @@ def _into_opaque(
                 "Write a rule for the function with @s2sad.pullback, or pass it a copy.",
             )
             if isinstance(call, gast.Call):
+                kind = kinds.of.get(call.func)
+                if isinstance(kind, K.Unknown) and kind.why:
+                    raise _refusal(function, statement, UnsupportedError, *undecided(kind), call)
                 said = _refused_by_name(function, kinds, call) or said
             raise _refusal(function, statement, MissingRuleError, *said, call)
 

@@ -9,8 +9,6 @@ from s2sad import registry
 from s2sad.nodes import Node, names_read
 from s2sad.stages import KindFacts
 
-_NO_FLOW = frozenset({"shape", "ndim", "size", "dtype", "nbytes", "itemsize", "strides", "flags"})
-
 
 def flows(node: Node, kinds: KindFacts) -> set[str]:
     """Return the names whose derivatives an operation passes on to its value."""
@@ -39,7 +37,7 @@ def _flows(node: Node, kinds: KindFacts) -> set[str]:
         owner = kinds.of.get(node.value)
         if isinstance(owner, K.Obj):
             return _flows(node.value, kinds) if node.attr in dict(owner.fields) else set()
-        return set() if node.attr in _NO_FLOW else _flows(node.value, kinds)
+        return set() if registry.is_still_property(node.attr) else _flows(node.value, kinds)
     if isinstance(node, gast.BinOp):
         if isinstance(node.op, gast.FloorDiv):
             return set()

@@ -38,6 +38,17 @@ def value_attribute(owner: Kind, attr: str) -> Kind:
     return K.UNKNOWN if isinstance(kind, K.Known) else kind
 
 
+def value_method(
+    owner: Kind, attr: str, args: Sequence[Kind], keywords: Mapping[str, Kind]
+) -> Kind:
+    """Return the kind of what a method of such an object gives."""
+
+    def method(value: Any, *rest: Any, **named: Any) -> Any:
+        return getattr(value, attr)(*rest, **named)
+
+    return given_by(method, [owner, *args], keywords)
+
+
 def given_by(
     fn: Callable[..., Any], args: Sequence[Kind], keywords: Mapping[str, Kind] | None = None
 ) -> Kind:

@@ -9,7 +9,7 @@ the same of names, statement by statement, for what is said to the user: refusal
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from s2sad import kinds as K
@@ -19,12 +19,28 @@ from s2sad.ir.program import Op, Var
 from s2sad.stages import NONE, Activity, Names
 
 Vars = frozenset[Var]
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """What takes no derivative, and its parts, until a statement writes that memory.
+
+    The names that share what a statement writes, and are read behind it, `shared` says.
+    """
+
+    variables: Vars
+    parts: Vars
+    shared: Callable[[P.Code], Names]
+
+
 _FUNCTIONS = K.LocalFunction | K.Known  # these have no derivative, but what they capture has
 
 
-def active_names(program: P.Program, flows: Flows, varied: Vars, useful: Vars) -> Activity:
+def active_names(
+    program: P.Program, flows: Flows, active: tuple[Vars, Vars], stopped: Stopped
+) -> Activity:
     """Return the names that are varied, and useful, around each statement, each with its cause."""
-    walk = _Walk(flows, varied, useful)
+    walk = _Walk(flows, *active, stopped)
     walk.bind(program.block.params)
     walk.block(program.block)
     walk.through_memory()
@@ -43,6 +59,7 @@ class _Walk:
     flows: Flows
     varied: Vars
     useful: Vars
+    stopped: Stopped
     facts: Activity = field(default_factory=Activity)
     now: tuple[Names, Names] = (NONE, NONE)
     cells: tuple[Names, Names] = field(init=False)
@@ -57,10 +74,17 @@ class _Walk:
         varied, useful = self.now
         for v in variables:
             if v.name and not v.cell:
-                known = isinstance(v.kind, _FUNCTIONS)
-                varied = varied | {v.name} if v in self.varied and not known else varied - {v.name}
+                varied = varied | {v.name} if self.moves(v) else varied - {v.name}
                 useful = useful | {v.name} if v in self.useful else useful - {v.name}
         self.now = varied, useful
+
+    def moves(self, v: Var) -> bool:
+        """Say whether a variable that is bound here is varied; a function's captures may be."""
+        if v not in self.varied or isinstance(v.kind, _FUNCTIONS):
+            return False
+        if v not in self.stopped.parts:
+            return True
+        return v not in self.stopped.variables and self.flows.part_of[v].name in self.now[0]
 
     def block(self, block: P.Block) -> None:
         for operation in block.ops:
@@ -70,7 +94,15 @@ class _Walk:
             else:
                 self.region(operation)
             self.bind(operation.outs)
+            if isinstance(operation, Op) and operation.writes:
+                self.written(operation.origin)
             self.noted(operation.origin)
+
+    def written(self, s: P.Code) -> None:
+        """What had no derivative may have one where a statement has written its memory."""
+        names = {v.name for v in self.stopped.parts if v in self.varied}
+        names &= self.stopped.shared(s) if names else NONE
+        self.now = self.now[0] | names, self.now[1]
 
     def note(self, s: P.Code) -> None:
         """Note what holds before a statement, where its first operation stands."""

@@ -32,9 +32,10 @@ class Flows:
 
     `written` are the variables whose memory is written somewhere, `filled` those in which, or
     beside which, an array is written: a list that grows is written, the arrays in it are not.
-    `classes` name the memory of what is written. `carried` are the results of loops, each with what
-    its loop carries. What is `lost` is written, but nobody knows what it is: it may be a part of
-    anything, of the result, too.
+    `classes` name the memory of what is written, `part_of` says of what a value is read, or what it
+    is. What may be one memory, and hold a derivative, is a group: derivatives flow from each of
+    these to all. `carried` are the results of loops, each with what its loop carries. Nobody knows
+    what it is that is written in what is `lost`: it may be a part of the result, too.
     """
 
     out: dict[Var, set[Var]] = field(default_factory=dict)
@@ -42,6 +43,8 @@ class Flows:
     written: set[Var] = field(default_factory=set)
     filled: set[Var] = field(default_factory=set)
     classes: dict[Var, str] = field(default_factory=dict)
+    part_of: dict[Var, Var] = field(default_factory=dict)
+    groups: dict[str, list[Var]] = field(default_factory=dict)
     carried: list[tuple[Var, Var]] = field(default_factory=list)
     lost: set[Var] = field(default_factory=set)
 
@@ -54,12 +57,38 @@ class Flows:
                 self.into.setdefault(target, set()).add(source)
 
     def varied(self, starts: Iterable[Var], stopped: Vars = frozenset()) -> Vars:
-        """Return what derivatives reach from some variables; what is `stopped` gets none."""
-        return _reached(self.out, starts, stopped)
+        """Return what derivatives reach from some variables; what is `stopped` gets none.
+
+        Nor do its parts get any from what is written under other names: whoever asks looks when
+        that is.
+        """
+        kept = self.parts_of(stopped) if stopped else stopped
+        found, more = frozenset[Var](), frozenset(starts)
+        while not more <= found:
+            found = _reached(self.out, found | more, stopped)
+            more = self.beside(found) - kept
+        return found
+
+    def beside(self, variables: Iterable[Var]) -> Vars:
+        """Return what may be one memory with some variables."""
+        words = {self.classes.get(v, "") for v in _variables(variables)}
+        return frozenset(v for word in words for v in self.groups.get(word, ()))
+
+    def parts_of(self, variables: Vars) -> Vars:
+        """Return some variables, and what is read of them."""
+        found = set(variables)
+        for v, owner in self.part_of.items():  # what is read of a part stands behind it
+            if owner in found:
+                found.add(v)
+        return frozenset(found)
 
     def useful(self, ends: Iterable[P.Operand]) -> Vars:
         """Return what has derivatives that reach one of some operands."""
-        return _reached(self.into, _variables(ends))
+        found, more = frozenset[Var](), frozenset(_variables(ends))
+        while not more <= found:
+            found = _reached(self.into, found | more)
+            more = self.beside(found)
+        return found
 
 
 def flows(
@@ -84,7 +113,7 @@ def flows(
     worker.flows.carried += carried(program.block)
     for v, met in caught(program.block):
         worker.flows.add(met, (v,))
-    worker.flows.add(program.block.params, worker.loose)
+    worker.flows.add(program.block.params, filter(worker.carries, worker.loose))
     worker.memory()
     return worker.flows
 
@@ -168,7 +197,7 @@ class _Walk:
         self.held: dict[str, dict[Var, None]] = {}
         self.written: set[str] = set()
         self.filled: set[str] = set()
-        self.part_of: dict[Var, Var] = {}
+        self.part_of = flows.part_of
         self.rebinding: dict[Var, list[Var]] = {}
         self.unseen: set[Var] = set()
         self.loose: set[Var] = set()
@@ -266,9 +295,8 @@ class _Walk:
             self.flows.filled.update(held if whole else ())
             self.flows.written.update(v for v in held if whole or not _is_array(v))
             held = [*filter(self.carries, held), *self.cells_of(word)]
-            for v in held[1:]:
-                self.flows.add((held[0],), (v,))
-                self.flows.add((v,), (held[0],))
+            self.flows.classes |= dict.fromkeys(held, word)
+            self.flows.groups[word] = held
 
     def cells_of(self, word: str) -> list[Var]:
         """Return the cells that may hold memory of a class, and with it a derivative."""
@@ -322,11 +350,10 @@ def _of_numbers(op: Op) -> bool:
 
 
 def _is_unseen(op: Op) -> bool:
-    """Say whether an array's attribute is nothing that is known: its flags have no derivative."""
-    if op.primitive.form != "field":
+    """Say whether an operation reads what has no derivative of an array: its flags."""
+    if op.primitive.form != "field" or not registry.is_still_property(op.primitive.word):
         return False
-    numeric = any(K.is_numeric(v.kind) for v in _variables(op.operands))
-    return numeric and all(isinstance(v.kind, K.Unknown) for v in op.outs)
+    return any(K.is_numeric(v.kind) for v in _variables(op.operands))
 
 
 def _passed_by_call(op: Op, given: tuple[P.Operand, ...]) -> tuple[P.Operand, ...]:

@@ -5,9 +5,10 @@ x, A, n in f(x, A, n); x and A differentiated, A written      active: x, A, and 
 
 from __future__ import annotations
 
+from s2sad import kinds as K
 from s2sad.facts.given import written_parameters
 from s2sad.facts.stopped import without_flow
-from s2sad.ir.active_names import active_names
+from s2sad.ir.active_names import Stopped, active_names
 from s2sad.linear.programs_seen import Around, seen
 from s2sad.stages import Activity
 from s2sad.steps.derivation import Analysed, Derivation, memory_of
@@ -33,8 +34,20 @@ def activity_of(
     ends = [*found.flows.lost, *(v for v in starts if v.name in asked)]
     value = block.end.results[:1] if block.end.how == "next" and a.function.result in asked else ()
     stopped = without_flow(a.function, a.kinds, memory, found.program)
-    varied = found.flows.varied(starts, stopped)
-    return active_names(found.program, found.flows, varied, found.flows.useful([*ends, *value]))
+    varied, useful = found.flows.varied(starts, stopped), found.flows.useful([*ends, *value])
+    parts = found.flows.parts_of(stopped) if stopped else stopped
+    varied |= found.flows.beside(varied) & parts
+
+    def shared(s: object) -> frozenset[str]:
+        """Return the names that share what a statement writes, and are read behind it."""
+        aliases, written = memory.aliases, memory.changes.get(s, ())
+        names = frozenset(n for base in written for n in aliases.sharing(s, base))
+        return names & aliases.live_after.get(s, frozenset())
+
+    kept = frozenset(v for v in parts if not K.shares_nothing(v.kind))
+    return active_names(
+        found.program, found.flows, (varied, useful), Stopped(stopped, kept, shared)
+    )
 
 
 def doc_of(d: Derivation, a: Analysed, active: tuple[str, ...]) -> str:
