@@ -8,6 +8,7 @@ p.mode = "b"                 p is known to hold another word; config may be the 
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -77,7 +78,7 @@ def _at_once(s: Node) -> Iterator[tuple[Node, bool]]:
     while pending:
         n, inside = pending.pop()
         yield n, inside
-        if not isinstance(n, SCOPES) or isinstance(n, COMPREHENSIONS):
+        if not isinstance(n, SCOPES):
             inside = inside or isinstance(n, COMPREHENSIONS)
             pending += [(child, inside) for child in children(n)]
 
@@ -85,14 +86,20 @@ def _at_once(s: Node) -> Iterator[tuple[Node, bool]]:
 def _sets(owner: Kind, attr: str) -> bool:
     """Say whether code of a class runs where an attribute is set, or nobody knows whose it is."""
     if isinstance(owner, K.Obj):
-        runs = owner.cls.__setattr__ is not object.__setattr__
-        return runs or hasattr(type(getattr(owner.cls, attr, None)), "__set__")
+        own = inspect.getattr_static(owner.cls, attr, None)
+        return _has_own(owner.cls, "__setattr__") or hasattr(type(own), "__set__")
     return isinstance(owner, K.Unknown | K.OneOf | K.Union)
+
+
+def _has_own(cls: type, word: str) -> bool:
+    """Say whether a class has a method otherwise than object has it."""
+    static = inspect.getattr_static
+    return static(cls, word) is not static(object, word)
 
 
 def _reaches(call: Node, facts: KindFacts, env: Env) -> bool:
     """Say whether what is called may be given structures, or functions that capture some."""
-    fn = facts.objects.get(call.func)
+    fn = facts.objects.get(call.func) if isinstance(call, gast.Call) else None
     if fn is None:
         return True
     parts = [*call.args, *(k.value for k in call.keywords)]
@@ -102,7 +109,7 @@ def _reaches(call: Node, facts: KindFacts, env: Env) -> bool:
         isinstance(k, K.Known) and isinstance(k.value, types.FunctionType) for k in kinds
     )
     ours = isinstance(fn, types.FunctionType) and registry.rule_for(fn) is None
-    made = isinstance(fn, type) and isinstance(fn.__init__, types.FunctionType)
+    made = isinstance(fn, type) and _has_own(fn, "__init__")
     return (runs or ours or made or may_store(fn)) and any(_leads(k, env) for k in kinds)
 
 
@@ -175,4 +182,4 @@ def is_made(node: Node | None, facts: KindFacts) -> bool:
     if not isinstance(node, gast.Call):
         return True
     cls = facts.objects.get(node.func)
-    return type(cls) is type and cls.__new__ is object.__new__
+    return type(cls) is type and not _has_own(cls, "__new__")

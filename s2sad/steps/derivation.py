@@ -580,7 +580,9 @@ def left_by_call(
     if called is None:
         return None
     unknown = any(isinstance(k, K.Unknown) for k in called.params.values())
-    rest = [(call, K.UNKNOWN)] if unknown and isinstance(call, gast.Call) else []
+    rest: list[tuple[Node, Kind]] = []
+    if unknown and isinstance(call, gast.Call):
+        rest.append((call, K.UNKNOWN))
     if not any(map(holds_container, called.params.values())):
         return rest
     key = analysis_key(called.fn, called.params, called.extra)
