@@ -79,7 +79,7 @@ BUDGETS = {
     "primitives": 160,
     "rulebook": 1_510,
     "s2sad": 9_200,
-    "steps": 4_165,
+    "steps": 4_200,
     "syntax": 1_080,
     "tools": 2_600,
     "write": 3_750,
