@@ -7,7 +7,7 @@ gives one, or leaves one in what it is given, is written out, or refused.
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
@@ -80,7 +80,7 @@ def refuse_told_apart(functions: Iterable[tuple[Function, KindFacts]]) -> None:
     A dict stands for one: to an OrderedDict, order matters.
     """
     every = list(functions)
-    if not any(_knows_ordered(f.source.fn.__globals__) for f, _ in every):
+    if not any(_knows_ordered(f.source.fn) for f, _ in every):
         return
     for function, kinds in every:
         for n in (n for s in function.node.body for n in walk(s)):
@@ -104,5 +104,6 @@ def _tells_apart(n: Node, kinds: KindFacts) -> bool:
     return sum(isinstance(kinds.of.get(a), K.AnyDict) for a in given) > 1
 
 
-def _knows_ordered(space: Mapping[str, object]) -> bool:
-    return any(v is collections.OrderedDict or v is collections for v in space.values())
+def _knows_ordered(fn: Any) -> bool:
+    space = fn.__globals__.values()
+    return any(v is collections.OrderedDict or v is collections for v in space)
