@@ -48,6 +48,13 @@ class DefaultDict:
     def __iter__(self):
         return iter(self.held)
 
+    def __copy__(self):
+        return DefaultDict(self.default_factory, dict(self.held))
+
+    def copy(self):
+        """What it holds now, in one of its own."""
+        return DefaultDict(self.default_factory, dict(self.held))
+
     def keys(self):
         """The keys, in order."""
         return self.held.keys()
@@ -131,6 +138,13 @@ class Deque:
 
     def __iter__(self):
         return iter(self.held)
+
+    def __copy__(self):
+        return Deque(list(self.held), self.maxlen)
+
+    def copy(self):
+        """What it holds now, in one of its own."""
+        return Deque(list(self.held), self.maxlen)
 
 
 @written_out(collections.deque)

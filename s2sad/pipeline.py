@@ -55,7 +55,7 @@ from s2sad.steps.joining import add, complete
 from s2sad.steps.outside_reads import refuse_stored_after_reading
 from s2sad.steps.recompute import check_rounds, check_untouched
 from s2sad.steps.shadows import check_seed
-from s2sad.steps.stand_ins import refuse_handed_out
+from s2sad.steps.stand_ins import refuse_handed_out, refuse_told_apart
 from s2sad.steps.texts_read_again import Again, stands_for_derivative, title_of
 
 
@@ -92,6 +92,7 @@ def derive(
         params = _rest_constant(d, fn, request, params)
     analysed = analyse(d, fn, params, extra)
     refuse_handed_out(analysed.function, analysed.kinds)
+    refuse_told_apart((a.function, a.kinds) for a in [analysed, *d.analysed.values()])
     if not isinstance(analysed.kinds.result, K.Unknown):
         _check_result(analysed, request)
     node = _entry(d, analysed, request, d.entry)

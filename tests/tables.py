@@ -380,6 +380,15 @@ d = collections.defaultdict(float)
 for i in range(4):
     d[i % 2] += x[i % 3] ** 2
 return d[0] * d[1]
+# dict() and list() of nothing, dict of a list of pairs, OrderedDict
+d, pairs = dict(), list()
+d["a"] = x[0]
+for k, v in zip("bc", x):
+    pairs.append((k, v * v))
+d.update(dict(pairs))
+e = collections.OrderedDict(sorted(d.items()))
+e.move_to_end("a")
+return sum((i + 1) * v for i, v in enumerate(e.values()))
 # dict with keys that depend on what is differentiated
 d = {x[0]: x[1]}
 return d[x[0]]
@@ -632,6 +641,52 @@ LINE = Line(2.0)
 
 def f(x):
     return LINE.at(x[0]) + LINE(x[1])
+# object that holds an inner function
+class Model:
+    def __init__(self, rate=None):
+        self.rate = rate or (lambda v: 2.0 * v)
+
+    def __call__(self, v):
+        return self.rate(v) * v
+
+
+def f(x):
+    return Model(lambda v: v * x[0])(x[1]) * Model()(x[2])
+# object with __iter__, also a generator function
+class Chain:
+    def __init__(self, items):
+        self.items = items
+
+    def __iter__(self):
+        return iter(self.items)
+
+    def pairs(self):
+        for i, v in enumerate(self.items):
+            yield i, v
+
+
+def f(x):
+    chain = Chain([x[0], x[1] * x[2]])
+    s = sum(v * v for v in chain)
+    for i, v in chain.pairs():
+        s += i * v
+    return s
+# deque or defaultdict that an object holds
+class Held:
+    def __init__(self):
+        self.last = collections.deque(maxlen=2)
+        self.sums = collections.defaultdict(float)
+
+    def add(self, k, v):
+        self.last.append(v)
+        self.sums[k] += v
+
+
+def f(x):
+    held = Held()
+    for i in range(3):
+        held.add(i % 2, x[i] ** 2)
+    return held.last[0] * held.sums[0] + held.sums[1]
 # attribute of a class
 class Line:
     slope = 2.0

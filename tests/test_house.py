@@ -79,7 +79,7 @@ BUDGETS = {
     "primitives": 160,
     "rulebook": 1_510,
     "s2sad": 9_120,
-    "steps": 4_205,
+    "steps": 4_235,
     "syntax": 1_080,
     "tools": 2_570,
     "write": 3_725,

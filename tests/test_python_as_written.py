@@ -1,5 +1,6 @@
 """Python as people write it: each program is held beside central differences, in both modes."""
 
+import copy
 import functools
 import heapq
 import itertools
@@ -1277,3 +1278,39 @@ def a_tuple_of_a_list_that_is_given(x):
 
 def test_a_tuple_of_a_list_that_is_given():
     hold(a_tuple_of_a_list_that_is_given)
+
+
+class Window:
+    def __init__(self, length):
+        self.line = deque(maxlen=length)
+
+
+def copied(x):
+    window = Window(3)
+    window.line.append(x[0])
+    other = copy.copy(window.line)
+    other.append(x[1])
+    return len(window.line) * other[1]
+
+
+def asked_for_its_class(x):
+    window = Window(2)
+    return x[0] if type(window.line) is deque and isinstance(window.line, deque) else x[1]
+
+
+def test_what_stands_for_a_deque_has_its_class():
+    hold(asked_for_its_class)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        copied,
+        lambda x: x[0] if OrderedDict(a=x[0], b=x[1]) == OrderedDict(b=x[1], a=x[0]) else x[1],
+        lambda x: x[0] if isinstance(OrderedDict(a=x[0]), OrderedDict) else x[1],
+        lambda x: x[0] if type(OrderedDict(a=x[0])) is dict else x[1],
+    ],
+)
+def test_what_tells_a_container_from_what_stands_for_it_is_refused(f):
+    with pytest.raises(s2sad.UnsupportedError):
+        s2sad.grad(f)(X)

@@ -148,7 +148,7 @@ def _known_call(fn: Any, args: list[Kind], keywords: dict[str, Kind]) -> Kind | 
     if fn is logging.getLogger:
         return K.Unknown("a logger", logging.Logger)
     if fn is type and len(args) == 1 and isinstance(args[0], K.Obj):
-        return K.Known(args[0].cls)
+        return K.Known(registry.stood_for(args[0].cls))
     if fn == dict.fromkeys and len(args) == 2 and not keywords:
         return K.OpenDict(K.key_kind(element_kind(args[0])), K.erase_value(args[1]))
     if fn is sum and len(args) == 1 and isinstance(args[0], K.Iterable_):

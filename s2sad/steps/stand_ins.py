@@ -6,7 +6,8 @@ gives one, or leaves one in what it is given, is written out, or refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import collections
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
@@ -71,3 +72,38 @@ def refuse_handed_out(function: Function, kinds: KindFacts) -> None:
             remedy="Return a list or a dict that is made of it.",
             place=function.source.place(function.source.node),
         )
+
+
+def refuse_told_apart(functions: Iterable[tuple[Function, KindFacts]]) -> None:
+    """Raise where dicts are compared, or asked for their class, that may be OrderedDicts.
+
+    A dict stands for one: to an OrderedDict, order matters.
+    """
+    every = list(functions)
+    if not any(_knows_ordered(f.source.fn) for f, _ in every):
+        return
+    for function, kinds in every:
+        for n in (n for s in function.node.body for n in walk(s)):
+            if _tells_apart(n, kinds):
+                raise UnsupportedError(
+                    "This tells an OrderedDict from another one, or from a dict; s2sad works with "
+                    "a dict in its place.",
+                    remedy="Use a dict, and compare lists of items where their order counts.",
+                    place=function.source.place(n),
+                )
+
+
+def _tells_apart(n: Node, kinds: KindFacts) -> bool:
+    if getattr(kinds.of.get(n), "value", None) is collections.OrderedDict:
+        return True
+    given: list[Node] = []
+    if isinstance(n, gast.Compare) and isinstance(n.ops[0], gast.Eq | gast.NotEq):
+        given = [n.left, *n.comparators]
+    elif isinstance(n, gast.Call) and kinds.objects.get(n.func) is type and len(n.args) == 1:
+        given = [n.args[0], n.args[0]]
+    return sum(isinstance(kinds.of.get(a), K.AnyDict) for a in given) > 1
+
+
+def _knows_ordered(fn: Any) -> bool:
+    space = fn.__globals__.values()
+    return any(v is collections.OrderedDict or v is collections for v in space)
