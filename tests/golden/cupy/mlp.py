@@ -46,17 +46,17 @@ def bare(cls):
 
 
 def has_fields(cls):
-    """Return whether the attributes of an object are parts of a structure: user-defined classes.
-
-    Dataclasses and namespaces are; enums, exceptions, iterables and objects of libraries are not.
-    """
+    """Return whether the attributes of an object are parts of a structure: user-defined classes."""
     if hasattr(cls, "__dataclass_fields__") or cls is types.SimpleNamespace:
         return True
-    home = cls.__module__.partition(".")[0]
-    theirs = home != "__main__" and home in sys.stdlib_module_names
-    if theirs or home in ("numpy", "scipy", "cupy"):
+    walk = getattr(cls, "__iter__", cls)
+    homes = {str(getattr(c, "__module__", "builtins")).partition(".")[0] for c in (cls, walk)}
+    if homes - {"__main__"} & {"numpy", "scipy", "cupy", *sys.stdlib_module_names}:
         return False
-    return not (issubclass(cls, type | enum.Enum | BaseException) or hasattr(cls, "__iter__"))
+    if issubclass(cls, type | enum.Enum | BaseException):
+        return False
+    own = isinstance(walk, types.FunctionType) and not hasattr(cls, "__array__")
+    return walk is cls or own and "-packages" not in walk.__code__.co_filename
 
 
 def attribute_names(x):
