@@ -206,7 +206,12 @@ class _Walk:
     def steps(self, program: P.Program) -> None:
         """Add what operations do, and what is handed from variable to variable."""
         self.seen(program.block.params)
-        for step in handings(program.block):
+        steps = handings(program.block)
+        given = (P.operands(s) if isinstance(s, Op) else (s.source,) for s in steps)
+        read = {P.variable(o) for operands in given for o in operands}
+        for step in steps:
+            if isinstance(step, Op) and step.primitive.form == "field":
+                self.unseen.update(v for v in step.outs if v not in read)
             if isinstance(step, Op):
                 self.seen(step.outs)
                 self.op(step)
