@@ -206,10 +206,11 @@ class _Walk:
     def steps(self, program: P.Program) -> None:
         """Add what operations do, and what is handed from variable to variable."""
         self.seen(program.block.params)
-        steps = handings(program.block)
-        given = (P.operands(s) if isinstance(s, Op) else (s.source,) for s in steps)
+        regions = [o for o in P.every(program.block) if not isinstance(o, Op)]
+        ends = [b.end for b in (program.block, *(b for r in regions for b in P.blocks(r)))]
+        given = [*(e.results for e in ends), *map(P.operands, P.every(program.block))]
         read = {P.variable(o) for operands in given for o in operands}
-        for step in steps:
+        for step in handings(program.block):
             if isinstance(step, Op) and step.primitive.form == "field":
                 self.unseen.update(v for v in step.outs if v not in read)
             if isinstance(step, Op):
