@@ -37,7 +37,7 @@ class Met:
         met = objects_of(found)
         if met.items() <= self.known.items():
             return None
-        self.known = {**met, **self.known}
+        self.known = {**self.known, **met}
         return self.normal(self.known)
 
 
@@ -53,7 +53,7 @@ def objects_of(kinds: Mapping[str, Iterable[Kind]], depth: int = _DEPTH) -> Obje
         parts = [dict(k.fields) for k in objects if isinstance(k, K.Obj)]
         own = tuple(sorted({f for fields in parts for f in fields}))
         if gives_to_go_through(cls):
-            found[path] = cls, own
+            found[path] = cls, tuple(f for f in own if hasattr(cls, f))
         if depth:
             inner = {f"{path}.{f}": [p.get(f, K.UNKNOWN) for p in parts] for f in own}
             found |= objects_of(inner, depth - 1)
