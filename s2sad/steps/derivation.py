@@ -762,9 +762,8 @@ def _bound_call(
             value = gast.Constant(value, None)
         if p.kind is inspect.Parameter.VAR_POSITIONAL:
             value = tuple_([] if value is p.empty else list(value))
-        if p.kind is inspect.Parameter.VAR_KEYWORD:
-            table = {} if value is p.empty else value
-            value = gast.Dict([gast.Constant(n, None) for n in table], list(table.values()))
+        if p.kind is inspect.Parameter.VAR_KEYWORD and value is not p.empty:
+            value = gast.Dict([gast.Constant(n, None) for n in value], list(value.values()))
         if not isinstance(value, gast.AST):
             return None
         given.setdefault(p.name, value)
