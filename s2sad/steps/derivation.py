@@ -335,7 +335,11 @@ def _without_classes(d: Derivation, source: Any, inner: bool) -> Any:
 
 @dataclass
 class _Analysis:
-    """Infers the kinds of one function, and writes it more plainly, until nothing changes."""
+    """Infers the kinds of one function, and writes it more plainly, until nothing changes.
+
+    Objects that nobody else sees are taken `apart`; where kinds then tell less than of whole ones,
+    the function is read once more, and they stay.
+    """
 
     d: Derivation
     key: Any
@@ -345,11 +349,16 @@ class _Analysis:
     params: Mapping[str, Kind]
     met: Met
     outermost: bool = False
+    apart: bool = True
+    took: bool = False
 
     def of(self, function: Function, outermost: bool) -> Analysed:
         """Return the function as plain as it gets, with its kinds."""
         self.outermost = outermost
         function, facts = self._settled(function)
+        if self.took and isinstance(facts.result, K.Unknown):
+            self.apart = False
+            function, facts = self._settled(self.met.read())
         for last in (read_before, in_place):
             written = last(function, facts, self.taken)
             if written is not None:
@@ -420,7 +429,8 @@ class _Analysis:
         given = function, facts, self.taken
         plainly = (*given, words.numpy)
         here = Analysed(function, facts, self.scope)
-        apart = alone(function, facts, nearly=True)
+        apart = alone(function, facts, nearly=True) if self.apart else {}
+        self.took = self.took or bool(apart)
         made, formulas = made_here(d, facts), formula_calls(d, facts)
         writers = writing_calls(d, facts, apart)
         calls = Calls(made, writers, formulas, library_calls(d, here))
@@ -440,7 +450,7 @@ class _Analysis:
             methods_named(*given[:2], implied)
             or marked(*plainly, d.reaching, words.reached, words.helper)
             or dispatch(*plainly)
-            or held_alone(*plainly)
+            or (held_alone(*plainly) if self.apart else None)
             or by_name(*plainly, apart)
             or overloads(*plainly)
             or ended(*plainly)

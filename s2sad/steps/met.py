@@ -26,6 +26,10 @@ class Met:
     normal: Callable[[Objects], Function]
     known: Objects
 
+    def read(self) -> Function:
+        """Return the function as it reads with these objects, written anew."""
+        return self.normal(self.known)
+
     def more(self, facts: KindFacts) -> Function | None:
         """Return the function as it reads with objects that kinds tell of; None if there are none.
 
@@ -38,7 +42,7 @@ class Met:
         if met.items() <= self.known.items():
             return None
         self.known = {**self.known, **met}
-        return self.normal(self.known)
+        return self.read()
 
 
 def objects_of(kinds: Mapping[str, Iterable[Kind]], depth: int = _DEPTH) -> Objects:
