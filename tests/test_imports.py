@@ -25,7 +25,7 @@ NOT_BY_GRADIENT = (
     *("s2sad.rules.fft", "s2sad.rules.polynomial_series", "s2sad.rules.refusals_masked"),
     *("numpy.fft", "numpy.polynomial", "numpy.ma"),
 )
-AT_MOST = 63
+AT_MOST = 64
 
 
 def printed_by(tmp_path, text):
