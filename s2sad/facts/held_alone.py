@@ -372,9 +372,13 @@ class _Apart(Rewriter):
 
     @functools.cached_property
     def second(self) -> set[str]:
-        """The temporaries that are bound once, of which only statements tell."""
+        """The temporaries that are bound once, of which only statements tell.
+
+        What is read ahead of a call stays until it is known what the call changes.
+        """
         counts = count_writes(self.function.node.body, self.function.params)
-        return {n for n in self.function.temps - self.told if counts.get(n) == 1}
+        temps = self.function.temps - self.told - self.function.was
+        return {n for n in temps if counts.get(n) == 1}
 
     def read_by_own_names(self, body: Block) -> None:
         """Let statements read a variable itself, where a temporary held it for them."""

@@ -28,6 +28,7 @@ from s2sad.nodes import (
     clone,
     locate,
     name,
+    names_written,
     same,
     walk,
 )
@@ -84,7 +85,7 @@ class _Worker:
         The read is of the same statement of the user's: others may add to the same place.
         """
         s = body[position]
-        if not isinstance(s, gast.AugAssign) or isinstance(s.target, gast.Name):
+        if not isinstance(s, gast.AugAssign):
             return None
         origin = self.origins.get(s)
         for at in range(position - 1, -1, -1):
@@ -101,7 +102,8 @@ class _Worker:
             return None
         kind = self.kinds.of.get(place, K.UNKNOWN)
         if isinstance(kind, K.Array):
-            if not isinstance(self.kinds.of.get(place.value), K.Array):
+            owner = getattr(place, "value", None)  # none of a variable, which held an attribute
+            if not isinstance(self.kinds.of.get(owner), K.Array):
                 back = gast.Assign([place], name(old), None)
                 whole = gast.Subscript(name(old), gast.Constant(Ellipsis, None), gast.Store())
                 return [gast.AugAssign(whole, s.op, s.value), back]
@@ -131,6 +133,8 @@ def _loaded(place: Node) -> Node:
 def may_set(s: Node, place: Node) -> bool:
     """Say whether a statement may set an attribute of this name, or an item of something."""
     targets = [*getattr(s, "targets", ()), getattr(s, "target", None)]
+    if isinstance(place, gast.Name):
+        return any(place.id in names_written(t) for t in targets if t is not None)
     if isinstance(place, gast.Attribute):
         return any(isinstance(t, gast.Attribute) and t.attr == place.attr for t in targets)
     if any(isinstance(t, gast.Subscript) for t in targets):
