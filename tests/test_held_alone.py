@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import slopes
 
 import s2sad
 
@@ -297,3 +298,60 @@ def test_no_structure_is_left(f):
     text = "".join(line for line in text.splitlines() if not line.strip().startswith("#"))
     assert "shadows" not in text
     assert not any(f"= {cls}(" in text for cls in ("object_of", "Body", "Pair", "Slotted"))
+
+
+class Meter:
+    def __init__(self, x):
+        self.m = x
+        self.v = np.array([x, 2.0 * x])
+
+    def bump(self):
+        self.m = self.m * 2.0
+        return self.m
+
+    def swap(self):
+        self.v = self.v * 4.0
+        return self.v
+
+    def fill(self):
+        self.v[0] = self.m * 3.0
+        return self.v * 1.5
+
+
+def added_to_what_a_call_changes(x):
+    meter = Meter(x)
+    meter.m += meter.bump()
+    return meter.m * meter.m
+
+
+def array_added_to_that_is_bound_anew(x):
+    meter = Meter(x)
+    old = meter.v
+    meter.v += meter.swap()
+    return np.sum(meter.v * old)
+
+
+def array_added_to_that_is_filled(x):
+    meter = Meter(x)
+    meter.v += meter.fill()
+    return np.sum(meter.v**2)
+
+
+def added_to_in_each_round(x):
+    meter = Meter(x)
+    for _ in range(3):
+        meter.m *= 0.1 * meter.bump() + meter.bump()
+    return meter.m
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        added_to_what_a_call_changes,
+        array_added_to_that_is_bound_anew,
+        array_added_to_that_is_filled,
+        added_to_in_each_round,
+    ],
+)
+def test_what_is_read_ahead_of_a_call_that_changes_it(f):
+    slopes.check(f, 0.7)

@@ -664,8 +664,7 @@ def writing_calls(d: Derivation, facts: KindFacts, apart: Collection[str]) -> Ma
         made = hasattr(getattr(target, "node", None), "makes")
         bound = s.targets if made and isinstance(s, gast.Assign) else []
         kept = kept or any(getattr(a, "id", None) in apart for a in (*parts, *bound))
-        words = [k.arg for k in getattr(node, "keywords", ())]
-        kept = kept or _gathers_functions(target, given[1:], words)
+        kept = kept or _gathers_functions(target, given[1:])
         if not kept and not any(map(holds_container, given)):
             return None
         found = _bound_call(d, facts, s, node, target, args)
@@ -682,21 +681,13 @@ def writing_calls(d: Derivation, facts: KindFacts, apart: Collection[str]) -> Ma
     return written
 
 
-def _gathers_functions(target: Kind, given: list[Kind], words: list[str | None]) -> bool:
-    """Say whether a call may put an inner function that captures variables into *args or **kw.
-
-    The last of what is `given` goes by `words`.
-    """
+def _gathers_functions(target: Kind, given: list[Kind]) -> bool:
+    """Say whether a call may put an inner function that captures variables into *args or **kw."""
     signature = signature_of(getattr(target, "value", target))
     if signature is None or all(outlives(k) == k for k in given):
         return False
-    names = signature.parameters
     starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    places = sum(p.kind not in (*starred, inspect.Parameter.KEYWORD_ONLY) for p in names.values())
-    count = len(given) - len(words)
-    named = [k for w, k in zip(words, given[count:], strict=True) if w not in names]
-    gathered = [*given[places:count], *named]
-    return any(outlives(k) != k for k in gathered)
+    return any(p.kind in starred for p in signature.parameters.values())
 
 
 def formula_calls(d: Derivation, facts: KindFacts) -> Made:
