@@ -302,8 +302,8 @@ def analyse(
     scope.step = partial(d.work.step, source)
     try:
         with d.work.allowed(source, key, outermost, d.endless):
-            whole = _Analysis(d, key, scope, words, taken, params, met)
-            analysed = whole.of(function, outermost)
+            asked = _Asked(key, params, outermost)
+            analysed = _Analysis(d, asked, scope, words, taken, met).of(function)
     finally:
         d.open.pop(key, None)  # who asks again after a failure is no recursion
         d.left_open.pop(key, None)
@@ -333,31 +333,36 @@ def _without_classes(d: Derivation, source: Any, inner: bool) -> Any:
     return renamed(clone(node), table) if table else node
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """Which function is analysed, for which kinds of its parameters; the `outermost` is told of."""
+
+    key: Any
+    params: Mapping[str, Kind]
+    outermost: bool
+
+
 @dataclass
 class _Analysis:
     """Infers the kinds of one function, and writes it more plainly, until nothing changes.
 
-    Objects that nobody else sees are taken `apart`; where kinds then tell less than of whole ones,
-    the function is read once more, and they stay.
+    Objects that nobody else sees are taken `apart`, under these names; where kinds then tell less
+    than of whole ones, the function is read once more, and they stay: None are taken apart.
     """
 
     d: Derivation
-    key: Any
+    asked: _Asked
     scope: Scope
     words: Words
     taken: set[str]
-    params: Mapping[str, Kind]
     met: Met
-    outermost: bool = False
-    apart: bool = True
-    took: bool = False
+    apart: set[str] | None = field(default_factory=set)
 
-    def of(self, function: Function, outermost: bool) -> Analysed:
+    def of(self, function: Function) -> Analysed:
         """Return the function as plain as it gets, with its kinds."""
-        self.outermost = outermost
         function, facts = self._settled(function)
-        if self.took and isinstance(facts.result, K.Unknown):
-            self.apart = False
+        if self.apart and isinstance(facts.result, K.Unknown):
+            self.apart = None
             function, facts = self._settled(self.met.read())
         for last in (read_before, in_place):
             written = last(function, facts, self.taken)
@@ -377,13 +382,13 @@ class _Analysis:
         left: Mapping[str, Kind] = {}
         deep = False
         for _ in range(_ROUNDS):
-            d.open[self.key], d.left_open[self.key] = result, (function, left)
+            d.open[self.asked.key], d.left_open[self.asked.key] = result, (function, left)
             before = dict(d.analysed)
-            d.used_open.discard(self.key)
+            d.used_open.discard(self.asked.key)
             self.words.add(d.made_up(self.scope.fn))
             facts = self._kinds(function)
             known = {"": shallow(facts.result), **{p: shallow(k) for p, k in facts.left.items()}}
-            alone = self.key not in d.used_open
+            alone = self.asked.key not in d.used_open
             done = alone or deep or alike(known, {"": result, **left})
             if not done:  # what has asked for it knew less than it gives
                 d.analysed = before
@@ -402,7 +407,7 @@ class _Analysis:
 
     def _kinds(self, function: Function) -> KindFacts:
         self.scope.locals = function.locals
-        params = dict(self.params)
+        params = dict(self.asked.params)
         if self.d.by_value:
             params = {n: settled(k) or k for n, k in params.items()}
         self.words.facts = infer(
@@ -419,8 +424,8 @@ class _Analysis:
             remedy="Return the new values instead.",
             place=source.place(source.node),
         )
-        if self.outermost:  # whoever asks again would find the same, after as many rounds
-            self.d.endless[self.key] = endless
+        if self.asked.outermost:  # whoever asks again would find the same, after as many rounds
+            self.d.endless[self.asked.key] = endless
         return endless
 
     def _more_plainly(self, function: Function, facts: KindFacts) -> Function | None:
@@ -429,8 +434,9 @@ class _Analysis:
         given = function, facts, self.taken
         plainly = (*given, words.numpy)
         here = Analysed(function, facts, self.scope)
-        apart = alone(function, facts, nearly=True) if self.apart else {}
-        self.took = self.took or bool(apart)
+        apart = {} if self.apart is None else alone(function, facts, nearly=True)
+        if self.apart is not None:
+            self.apart |= apart.keys()
         made, formulas = made_here(d, facts), formula_calls(d, facts)
         writers = writing_calls(d, facts, apart)
         calls = Calls(made, writers, formulas, library_calls(d, here))
@@ -450,7 +456,7 @@ class _Analysis:
             methods_named(*given[:2], implied)
             or marked(*plainly, d.reaching, words.reached, words.helper)
             or dispatch(*plainly)
-            or (held_alone(*plainly) if self.apart else None)
+            or (None if self.apart is None else held_alone(*plainly))
             or by_name(*plainly, apart)
             or overloads(*plainly)
             or ended(*plainly)
