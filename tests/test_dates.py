@@ -65,6 +65,16 @@ def test_dates_that_are_given():
         assert gradient(0.1, flows, dates) == pytest.approx(slope / (2 * h), rel=1e-6)
 
 
+def by_time_zone(x, moment):
+    return x * x if moment.tzinfo is None else x * 3.0
+
+
+def test_what_one_date_lacks_another_may_have():
+    here, there = datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
+    gradient = s2sad.grad(by_time_zone)
+    assert gradient(2.0, here) == 4.0 and gradient(2.0, there) == 3.0
+
+
 def days_that_are_differentiated(x):
     return timedelta(days=x).total_seconds()
 

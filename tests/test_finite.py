@@ -54,6 +54,7 @@ CASES = [
     ("y = x * 2.0", ANY, False),
     ("y = x[0] * x[0] + 0.1", POSITIVE, False),
     ("y = x[0] * x[1] + 0.1", ANY, False),
+    ("v = GIVEN; t = v[0]; GIVEN[0] = s; y = t * v[0] + 0.1", ANY, False),
     ("x = x * 1.0; t = x[0]; x[0] = s; y = t * x[0] + 0.1", ANY, False),
     ("y = np.exp(x) + 1.0", POSITIVE, False),
     ("y = 1.0 / (1.0 + np.exp(-x))", TINY, False),

@@ -61,8 +61,8 @@ def given_by(
         found = fn(*values, **named)
     except _FAULTS:
         return K.UNKNOWN
-    if found is NotImplemented:
-        return K.UNKNOWN
+    if found is None or found is NotImplemented:
+        return K.UNKNOWN  # another object may give something: a time zone
     return K.erase_value(K.kind_of(found, "", literal=True))
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from s2sad import kinds as K
 from s2sad import registry
 from s2sad.ir import program as P
-from s2sad.ir.deeds import kind_of
+from s2sad.ir.deeds import deed, kind_of
 from s2sad.ir.handings import Step, caught, handings
 from s2sad.ir.program import Op, Operand, Var
 from s2sad.ir.tested import Env, Tested, tested
@@ -102,14 +102,14 @@ class Finite:
     """What is known of every variable of a program.
 
     Variables that may be the same memory, some of which is written, are one `class`. A variable
-    without a value holds nothing yet: the walk has not come to it. `parts` are the operations that
-    read parts of arrays which nobody writes.
+    without a value holds nothing yet: the walk has not come to it. `parts` of
+    arrays are told by what is read, and by how many operations may have written before.
     """
 
     classes: Mapping[Var, str]
     told: Mapping[P.Operation, Env]
     values: dict[Var | str, Value] = field(default_factory=dict)
-    parts: dict[Var, Op] = field(default_factory=dict)
+    parts: dict[Var, tuple[tuple[Operand, ...], int]] = field(default_factory=dict)
 
     def is_wild(self, v: Var) -> bool:
         """Say whether a variable may be infinite or nan."""
@@ -214,10 +214,7 @@ class Finite:
         """Say whether two operands are one value, as `x[i]` and `x[i]` are."""
         if not isinstance(left, Var) or not isinstance(right, Var):
             return False
-        one, other = self.parts.get(left), self.parts.get(right)
-        return left is right or (
-            one is not None and other is not None and one.operands == other.operands
-        )
+        return left is right or (left in self.parts and self.parts[left] == self.parts.get(right))
 
     def _sign_of_difference(self, op: Op, left: Operand, right: Operand) -> Sign:
         """Return the sign of `x - 1.0` where x was compared with a number."""
@@ -303,11 +300,12 @@ def finite(
 
 @dataclass
 class _Walk:
-    """Gives variables what they may be; `changed` says whether something is new."""
+    """Gives variables what they may be; `written` counts what may have written something."""
 
     facts: Finite
     callee: CalleeIsWild
     changed: bool = True
+    written: int = 0
 
     def give(self, v: Var, found: Value | None) -> None:
         """Note one more value of a variable."""
@@ -343,8 +341,9 @@ class _Walk:
             self.give(v, found)
         owner = op.operands[0] if op.primitive.form == "item" else None
         if isinstance(owner, Var) and isinstance(owner.kind, K.Array):
-            if owner not in self.facts.classes:
-                self.facts.parts |= dict.fromkeys(op.outs, op)
+            self.facts.parts |= dict.fromkeys(op.outs, (op.operands, self.written))
+        known = deed(op)
+        self.written += known.acts or bool(known.writes or op.writes)
         stored = op.operands[-1] if op.primitive.form in _STORES else None
         for place in op.writes:
             if isinstance(place.object, Var):

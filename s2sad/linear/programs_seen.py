@@ -6,6 +6,8 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import gast
+
 from s2sad import kinds as K
 from s2sad.facts.shift import cancelled
 from s2sad.ir import program as P
@@ -37,6 +39,13 @@ class Around:
 
 
 ALONE = Around()
+EXPRESSIONS = {
+    "field": gast.Attribute,
+    "infix": gast.BinOp,
+    "prefix": gast.UnaryOp,
+    "item": gast.Subscript,
+}
+"""What stands for an operation that may run a method of a class though no call is written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +82,10 @@ class Seen:
 
     def called_by(self, op: Op) -> Node | None:
         """Return the expression that an operation stands for, if it is all of its statement."""
-        value = getattr(op.origin, "value", None)
-        alike = [
-            o for o in self.statements.get(op.origin, ()) if o.primitive.form == op.primitive.form
-        ]
-        return value if alike and alike[-1] is op else None
+        form, value = op.primitive.form, getattr(op.origin, "value", None)
+        alike = [o for o in self.statements.get(op.origin, ()) if o.primitive.form == form]
+        fits = isinstance(value, EXPRESSIONS.get(form, gast.Call))
+        return value if fits and alike and alike[-1] is op else None
 
     def named(self, op: Op) -> dict[str, list[Var]]:
         """Return the variables that the statement of an operation reads, by name."""

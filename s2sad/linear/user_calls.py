@@ -29,6 +29,7 @@ from s2sad.ir.program import Op, Operand, Place, Var
 from s2sad.kinds import Kind
 from s2sad.linear.constructed import object_with
 from s2sad.linear.guards import Met, Pushed
+from s2sad.linear.programs_seen import EXPRESSIONS
 from s2sad.linear.raising import refuse_caught
 from s2sad.linear.tangent_table import NOTHING, Tangents, cell_of, tangent_kind
 from s2sad.linear.zero_tangents import give_zeros, tangent_of
@@ -190,17 +191,9 @@ def kinds_given(
     return kinds, by_name
 
 
-_WITHOUT_CALL = {
-    "field": gast.Attribute,
-    "infix": gast.BinOp,
-    "prefix": gast.UnaryOp,
-    "item": gast.Subscript,
-}
-
-
 def by_method(t: Tangents, op: Op) -> bool:
     """Say whether an operator, an index or an attribute calls a function of the user's class."""
-    node = call_node(t, op) if op.primitive.form in _WITHOUT_CALL else None
+    node = call_node(t, op) if op.primitive.form in EXPRESSIONS else None
     return node is not None and node in t.table.facts.analysed.kinds.methods
 
 
@@ -231,8 +224,8 @@ def call_node(t: Tangents, op: Op) -> Node | None:
     node = getattr(op.origin, "value", None)
     if t.table.facts.last.get((op.origin, op.primitive.form)) is not op:
         return None
-    if op.primitive.form in _WITHOUT_CALL:
-        return node if isinstance(node, _WITHOUT_CALL[op.primitive.form]) else None
+    if op.primitive.form in EXPRESSIONS:
+        return node if isinstance(node, EXPRESSIONS[op.primitive.form]) else None
     if not isinstance(node, gast.Call):
         return None
     of_method = op.primitive.form == "method"
